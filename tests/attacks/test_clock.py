@@ -129,25 +129,6 @@ async def test_a_later_instruction_replaces_one_stored_under_a_fast_clock(ana: M
     assert "Steve" in rules and "Annie" not in rules
 
 
-async def test_history_can_be_stored_in_any_order(ana: Memory) -> None:
-    Clock.shows = RIGHT
-    for year, city in ((2020, "Denver"), (2015, "Boston"), (2023, "Chicago"), (2018, "Portland")):
-        await ana.remember(
-            Turn(
-                "ana",
-                str(year),
-                "user",
-                f"I live in {city}.",
-                datetime(year, 5, 1, tzinfo=UTC),
-                "Ana",
-            )
-        )
-    await ana.settle()
-    assert [
-        memory.object for memory in await ana.memories("ana") if memory.relation == "lives in"
-    ] == ["Chicago"]
-
-
 async def test_a_wrong_clock_is_logged(ana: Memory, warnings: list[str]) -> None:
     await say(ana, RIGHT, "I live in Boston.")
     assert not warnings

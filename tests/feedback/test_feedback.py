@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import multiprocessing
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,7 +15,7 @@ import pytest
 from hotmem import ContextBlock, Memory, Options
 from hotmem.feedback.learning import MAX_STEP, learn_from_reply
 from hotmem.options import LearningOptions
-from hotmem.storage import open_storage, queries
+from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer, LearningState
 from tests.conversation import START, OpenMemory, said, user_of
@@ -105,50 +104,6 @@ async def test_concurrent_updates_lose_no_step(database: Path, open_memory: Open
         assert sorted(step.version for step in await one.weights_over_time("ana")) == list(
             range(1, 21)
         )
-
-
-def learn_often(path: Path, steps: int) -> None:
-    """Take learning steps, each a tenth of the way from the facts' weight to 1.5.
-
-    The body of a process.
-    """
-
-    def step(before: LearningState) -> LearningState:
-        return replace(
-            before,
-            own=replace(before.own, facts=before.own.facts + (MAX_WEIGHT - before.own.facts) / 10),
-            version=before.version + 1,
-        )
-
-    async def taken() -> None:
-        storage = open_storage(path)
-        try:
-            user = await user_of(storage.database)
-            for _ in range(steps):
-                await storage.database.write(
-                    queries.layer_weights.learn, user, Intent.FACT, step, LATER
-                )
-        finally:
-            await storage.database.close()
-
-    asyncio.run(taken())
-
-
-async def test_updates_of_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    context = multiprocessing.get_context("spawn")
-    both = [context.Process(target=learn_often, args=(database, 15)) for _ in range(2)]
-    for process in both:
-        process.start()
-    for process in both:
-        await asyncio.to_thread(process.join)
-    assert [process.exitcode for process in both] == [0, 0]
-    assert [step.version for step in await memory.weights_over_time("ana")] == list(
-        range(30, 0, -1)
-    )
-    assert (await memory.weights("ana")).facts == pytest.approx(MAX_WEIGHT - 0.5 * 0.9**30), (
-        "each step began where the one before ended"
-    )
 
 
 async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:

@@ -176,18 +176,6 @@ async def test_recording_can_be_disabled(database: Path, open_memory: OpenMemory
         assert await memory.quality("ana") == Quality()
 
 
-async def test_concurrent_writers_lose_no_turn(memory: Memory, open_memory: OpenMemory) -> None:
-    block = await remembered(memory)
-    async with open_memory(memory.path) as other:
-        replies = [
-            one.feedback(replace(block, id=f"{number}"), reply="Potola!")
-            for number in range(10)
-            for one in (memory, other)
-        ]
-        await asyncio.gather(*replies)
-    assert (await memory.quality("ana")).total().turns == 10
-
-
 async def test_export_includes_it_and_forgetting_removes_it(
     memory: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
@@ -246,21 +234,6 @@ async def test_number_of_days_is_bounded(memory: Memory) -> None:
     assert found.total().turns == len(kept) * (len(Intent) + 1)
     part = await memory.quality("ana", since=days[3], until=days[5])
     assert list(part.by_day(Layer.FACTS)) == days[3:6]
-
-
-async def test_item_records_expire(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quality, "MOST_RECALLS", 5)
-    monkeypatch.setattr(quality, "PRUNED_EVERY", 3)
-    block = await remembered(memory)
-    for number in range(30):
-        await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")
-    with closing(connect(memory.path, read_only=True)) as conn:
-        names = [row[0] for row in conn.execute("SELECT public_id FROM recalls ORDER BY id")]
-        assert conn.execute("SELECT count(DISTINCT recall) FROM recall_items").fetchone()[0] == len(
-            names
-        )
-    assert names[-5:] == ["25", "26", "27", "28", "29"] and len(names) <= 8
-    assert (await memory.quality("ana")).total().turns == 30
 
 
 async def test_tool(memory: Memory) -> None:

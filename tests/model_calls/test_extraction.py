@@ -170,10 +170,6 @@ async def test_facts_of_a_turn_that_is_forgotten_during_the_call_are_not_stored(
 async def test_facts_are_forgotten_with_their_turn_and_superseded_like_others(
     location: Location, chat: ChatServer, open_at: Open
 ) -> None:
-    chat.says = facts(
-        RENOVATING,
-        fact(2, "my new employer, which I work at since May, is Bosch", "Ana", "works at", "Bosch"),
-    )
     async with open_at(location, chat.options()) as memory:
         await talk(memory, "I work at Siemens.", session="before")
         chat.says = facts(

@@ -17,24 +17,12 @@ from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMe
 from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory
-from hotmem.pipecat import HotMemProcessor, shutdown
+from hotmem.pipecat import shutdown
 from tests.logs import captured_logs
-from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, events, tell
+from tests.pipecat.daniel import asking, contexts, daniels, events, tell
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
 from tests.pipeline_runs import run_test
-
-
-async def test_the_block_is_the_same_after_a_tool_call(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
-    recalled = events(processor, "on_memory_recalled")
-    first, back = asking("What is my dog called?"), asking("What is my dog called?")
-    back.context.get_messages().append({"role": "tool", "content": "{}", "tool_call_id": "1"})
-    down, _ = await run_test(processor, frames_to_send=[first, back, SleepFrame(0.3)])
-    before, after = (frame.context.get_messages() for frame in contexts(down))
-    assert before[0] == after[0] == {"role": "user", "content": recalled[0].text}
-    assert len(recalled) == 1
 
 
 async def test_unusual_contexts_pass(memory: Memory) -> None:
@@ -143,15 +131,6 @@ async def test_recall_log_has_no_speech(memory: Memory) -> None:
     assert line["top_source"] in ("facts", "sessions", "semantic", "verbatim")
     assert {"hits", "merged", "tokens", "recall_ms"} <= line.keys()
     assert "Rocky" not in str(logs)
-
-
-async def test_users_are_isolated(memory: Memory) -> None:
-    await tell(memory)
-    processor = HotMemProcessor(memory, user_id="eve", deadline_ms=PATIENT_MS)
-    down, _ = await run_test(
-        processor, frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
-    )
-    assert "Rocky" not in str(contexts(down)[0].context.get_messages())
 
 
 async def test_quality_counts_recalls_without_results(memory: Memory) -> None:

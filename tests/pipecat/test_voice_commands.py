@@ -75,29 +75,16 @@ async def test_no_utterance_is_encoded_on_the_event_loop(
     assert threads and threading.get_ident() not in threads
 
 
-async def test_without_confirmation_nothing_is_deleted(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
-        await bot.exchange("Forget everything you know about me.")
-        await bot.exchange("No, wait.")
-        await bot.exchange("Yes.")
-    assert "for good" in blocks(bot.model.shown[0])[0]
-    assert {text for _, text in turns_in(database)} >= set(TOLD)
-
-
-async def test_the_last_turn_can_be_deleted(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
-        await bot.exchange("My code word is Oleander.")
-        await bot.exchange("Forget that.")
-        await bot.exchange("Yes please.")
-    assert not [text for _, text in turns_in(database) if "Oleander" in text]
-    assert any("Rocky" in text for _, text in turns_in(database))
-
-
 @pytest.mark.parametrize(
     "answer",
-    ["Okay, cancel that.", "Absolutely keep it.", "Yes, I changed my mind.", "Okay.", "Sure."],
+    [
+        "No, wait.",
+        "Okay, cancel that.",
+        "Absolutely keep it.",
+        "Yes, I changed my mind.",
+        "Okay.",
+        "Sure.",
+    ],
 )
 async def test_only_a_plain_yes_deletes(answer: str, memory: Memory, database: Path) -> None:
     await tell(memory)
@@ -109,10 +96,15 @@ async def test_only_a_plain_yes_deletes(answer: str, memory: Memory, database: P
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
-async def test_nothing_stored_needs_no_confirmation(memory: Memory, database: Path) -> None:
+@pytest.mark.parametrize(
+    "asked", ["Forget everything about Utrecht.", "Please forget that I play the trombone."]
+)
+async def test_nothing_stored_needs_no_confirmation(
+    asked: str, memory: Memory, database: Path
+) -> None:
     await tell(memory)
     async with scene(daniels(memory)) as bot:
-        await bot.exchange("Forget everything about Utrecht.")
+        await bot.exchange(asked)
         await bot.exchange("Yes.")
     assert "Nothing found fits" in blocks(bot.model.shown[0])[0]
     assert {text for _, text in turns_in(database)} >= set(TOLD)
@@ -171,17 +163,6 @@ async def test_an_utterance_that_describes_nothing_stored_is_ordinary_speech(
         await bot.exchange("Forget the umbrella, it was broken.")
     assert not any("user asks to forget" in text for text in blocks(bot.model.shown[0]))
     assert ("user", "Forget the umbrella, it was broken.") in turns_in(database)
-
-
-async def test_a_fact_that_was_never_told_cannot_be_forgotten(
-    memory: Memory, database: Path
-) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
-        await bot.exchange("Please forget that I play the trombone.")
-        await bot.exchange("Yes.")
-    assert "Nothing found fits" in blocks(bot.model.shown[0])[0]
-    assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
 async def test_the_opposite_of_a_fact_is_not_forgotten(memory: Memory, database: Path) -> None:
