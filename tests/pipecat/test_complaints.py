@@ -14,15 +14,14 @@ from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor, shutdown
-from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, daniels, events, tell
+from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, daniels, events
 from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
 from tests.pipeline_runs import run_test
 
 
-async def test_blocks_do_not_accumulate_in_the_context(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_blocks_do_not_accumulate_in_the_context(told: Memory) -> None:
+    async with scene(daniels(told)) as bot:
         for _ in range(5):
             await bot.exchange("What is my dog called?")
             await bot.exchange("Where does my sister live?")
@@ -36,9 +35,8 @@ async def test_blocks_do_not_accumulate_in_the_context(memory: Memory) -> None:
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
 
-async def test_no_block_when_none_is_needed(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_no_block_when_none_is_needed(told: Memory) -> None:
+    async with scene(daniels(told)) as bot:
         await bot.exchange("What is my dog called?")
         await bot.exchange(SMALL_TALK)
     assert blocks(bot.model.shown[0])
@@ -46,10 +44,9 @@ async def test_no_block_when_none_is_needed(memory: Memory) -> None:
 
 
 async def test_neither_block_nor_history_is_stored_as_user_turns(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), ["She is called Rocky.", "In Boston."]) as bot:
+    async with scene(daniels(told), ["She is called Rocky.", "In Boston."]) as bot:
         await bot.exchange("What is my dog called?")
         await bot.worker.queue_frame(
             LLMMessagesAppendFrame(
@@ -83,10 +80,9 @@ async def test_recall_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyP
 
 
 async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_feedback(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+    processor = daniels(told)
     usages = events(processor, "on_memory_used")
     reply = "Your dog is called Rocky. " + "Let me think. " * 30 + "Your sister lives in Boston."
     async with scene(processor, [reply, "Sorry."], word_s=0.05) as bot:

@@ -52,9 +52,8 @@ class Metrics(BaseObserver):
             self.frames[data.frame.id] = data.frame
 
 
-async def test_recall_timing_adds_up(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+async def test_recall_timing_adds_up(told: Memory) -> None:
+    processor = daniels(told)
     timings = events(processor, "on_memory_recalled", 1)
     async with scene(processor) as bot:
         for _ in range(5):
@@ -105,10 +104,9 @@ async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) ->
 
 
 async def test_spans_of_all_stages_belong_to_the_turn(
-    memory: Memory, fresh: InMemorySpanExporter
+    told: Memory, fresh: InMemorySpanExporter
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), observed=True) as bot:
+    async with scene(daniels(told), observed=True) as bot:
         await bot.exchange(QUESTION)
     spans = {span.name: span for span in fresh.get_finished_spans()}
     recall, turn = spans["hotmem.recall"], spans["turn"]
@@ -130,17 +128,15 @@ async def test_spans_of_all_stages_belong_to_the_turn(
 
 
 async def test_without_tracing_there_are_no_spans(
-    memory: Memory, fresh: InMemorySpanExporter
+    told: Memory, fresh: InMemorySpanExporter
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+    async with scene(daniels(told)) as bot:
         await bot.exchange(QUESTION)
     assert not fresh.get_finished_spans()
 
 
-async def test_events_of_recalls_turns_and_usage(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+async def test_events_of_recalls_turns_and_usage(told: Memory) -> None:
+    processor = daniels(told)
     recalled = events(processor, "on_memory_recalled")
     stored = events(processor, "on_memory_stored")
     used = events(processor, "on_memory_used")

@@ -19,14 +19,13 @@ from pipecat.tests.utils import SleepFrame
 from hotmem import Memory
 from hotmem.pipecat import shutdown
 from tests.logs import captured_logs
-from tests.pipecat.daniel import asking, contexts, daniels, events, tell
+from tests.pipecat.daniel import asking, contexts, daniels, events
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
 from tests.pipeline_runs import run_test
 
 
-async def test_unusual_contexts_pass(memory: Memory) -> None:
-    await tell(memory)
+async def test_unusual_contexts_pass(told: Memory) -> None:
     odd = [
         LLMContext(),
         LLMContext(messages=[{"role": "user", "content": "  "}]),
@@ -38,7 +37,7 @@ async def test_unusual_contexts_pass(memory: Memory) -> None:
         ),
     ]
     sent = [LLMContextFrame(context=context) for context in odd]
-    processor = daniels(memory)
+    processor = daniels(told)
     down, _ = await run_test(processor, frames_to_send=sent)
     assert [
         frame.context is context for frame, context in zip(contexts(down), odd, strict=True)
@@ -91,10 +90,9 @@ async def test_a_file_that_is_not_a_database_leaves_the_bot_without_memory(
     assert processor.failures == 1
 
 
-async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: Path) -> None:
-    await tell(memory)
+async def test_interruptions_between_turns_do_no_harm(told: Memory, database: Path) -> None:
     reply = LLMContextAssistantTurnFrame(text="She is called Rocky.", timestamp="")
-    processor = daniels(memory)
+    processor = daniels(told)
     usages = events(processor, "on_memory_used")
     frames = [
         InterruptionFrame(),
@@ -120,11 +118,10 @@ async def test_turns_are_stored_when_the_pipeline_is_cancelled(
     assert turns_in(database) == [("user", "My dog is called Rocky.")]
 
 
-async def test_recall_log_has_no_speech(memory: Memory) -> None:
-    await tell(memory)
+async def test_recall_log_has_no_speech(told: Memory) -> None:
     with captured_logs() as logs:
         await run_test(
-            daniels(memory), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
+            daniels(told), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
         )
     (line,) = [entry for entry in logs if entry["event"] == "recall finished"]
     assert line["items"] >= 1

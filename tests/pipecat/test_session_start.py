@@ -24,7 +24,6 @@ from tests.pipecat.daniel import (
     contexts,
     daniels,
     events,
-    tell,
 )
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import scene, turns_in
@@ -164,10 +163,9 @@ async def test_a_forgotten_instruction_is_not_injected(memory: Memory) -> None:
         assert blocks(stage.model.shown[-1]) == []
 
 
-async def test_the_opening_block_is_before_the_first_user_message(memory: Memory) -> None:
-    await tell(memory)
+async def test_the_opening_block_is_before_the_first_user_message(told: Memory) -> None:
     down, _ = await run_test(
-        daniels(memory, opening_tokens=None),
+        daniels(told, opening_tokens=None),
         frames_to_send=[SleepFrame(0.3), asking("What is my dog called?")],
     )
     (frame,) = contexts(down)
