@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from hotmem.cli import app
 from hotmem.core.location import EncryptionKey
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import JobKind, Turn
+from tests.commands import run as run_command
 from tests.conversation import said
 
 SECRET = "Potola"
@@ -51,7 +51,7 @@ async def fail(path: Path, work: JobKind, key: int) -> None:
 
 
 def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(app.app, ["doctor", *map(str, words)])
+    return run_command("doctor", *map(str, words))
 
 
 def test_an_intact_file_has_no_findings(database_file: Path) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from hotmem import InvalidInput, Options
-from hotmem.cli import app, console
+from hotmem.cli import console
 from hotmem.operations.retention import Retention, clock_problem
 from hotmem.options import RetentionRule, load_retention_rules
 from hotmem.settings import Settings
@@ -21,6 +21,7 @@ from hotmem.storage import open_storage, queries
 from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Act, Action, Actor, Category, Role, Turn
+from tests.commands import run as run_command
 from tests.conversation import OpenMemory
 
 NOW = datetime.now(UTC)
@@ -224,7 +225,7 @@ async def test_the_worker_applies_retention(database: Path, open_memory: OpenMem
 def run(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
     monkeypatch.setattr(console, "screen", console.make_console(width=200))
     monkeypatch.chdir(tmp_path)
-    return lambda *words: CliRunner().invoke(app.app, ["retain", "-d", str(database), *words])
+    return lambda *words: run_command("retain", "-d", str(database), *words)
 
 
 def test_the_command_previews_and_removes(

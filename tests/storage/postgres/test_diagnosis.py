@@ -8,13 +8,12 @@ from typing import Any
 
 import psycopg
 import pytest
-from typer.testing import CliRunner
 
-from hotmem.cli import app
 from hotmem.storage import queries
 from hotmem.storage.postgres import diagnosis
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.types import JobKind
+from tests.commands import run
 from tests.postgres import PostgresServer
 from tests.storage.contract.story import adopt, pass_time, turn, user_key
 
@@ -26,7 +25,7 @@ def spool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def doctor(url: str) -> tuple[int, dict[str, Any], str]:
     """Exit code, findings by what they are about, and the output."""
-    done = CliRunner().invoke(app.app, ["doctor", "--json", "-d", url])
+    done = run("doctor", "--json", "-d", url)
     found = {one["about"]: one for one in json.loads(done.output)["findings"]}
     return done.exit_code, found, done.output
 
@@ -51,7 +50,7 @@ async def test_a_healthy_database_has_no_fixes(url: str) -> None:
     assert found["language"]["fact"] == "en"
     assert found["workers"]["fact"] == "1 at work now"
     assert "secret" not in output
-    assert CliRunner().invoke(app.app, ["doctor", "-d", url]).exit_code == 0
+    assert run("doctor", "-d", url).exit_code == 0
 
 
 async def test_another_language_in_the_settings_needs_attention(
