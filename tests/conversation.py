@@ -9,7 +9,14 @@ from typing import Any
 from hotmem import Memory
 from hotmem.storage import queries
 from hotmem.storage.database import Database
-from hotmem.types import Role, Turn, UserKey
+from hotmem.tools.maintenance import (
+    DecisionsArguments,
+    UndoArguments,
+    memory_decisions,
+    undo_decision,
+)
+from hotmem.types import Decision, DecisionAction, Role, Turn, UserKey
+from hotmem.types.memories import UndoResult
 from tests.tables import tables
 
 _LINES = tables(__file__)
@@ -119,6 +126,17 @@ async def user_of(database: Database, name: str = "ana") -> UserKey:
     user = await database.read_all(queries.users.find, name)
     assert user is not None
     return user
+
+
+async def decisions(memory: Memory, *actions: DecisionAction) -> list[Decision]:
+    """Ana's decisions of some kinds, of all unless named; the latest first."""
+    asked = DecisionsArguments(actions=actions, limit=1000)
+    return list((await memory_decisions(memory, "ana", asked)).decisions)
+
+
+async def undo(memory: Memory, decision: str, user: str = "ana") -> UndoResult:
+    """Undo a decision, by its id."""
+    return await undo_decision(memory, user, UndoArguments(decision=decision))
 
 
 async def turns_told(memory: Memory, user: str = "ana") -> list[str]:

@@ -21,9 +21,8 @@ from hotmem.storage.search.searches import LexicalSearch
 from hotmem.storage.sqlite import diagnosis as of_file
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.tools.maintenance import UndoArguments, undo_decision
 from hotmem.types import EvidenceKind
-from tests.conversation import HOSTILE, START, OpenMemory, remember, said, user_of
+from tests.conversation import HOSTILE, START, OpenMemory, remember, said, undo, user_of
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
 from tests.warm import CONTEXT
@@ -202,7 +201,7 @@ async def test_what_was_done_before_a_copy_can_be_undone_after_it(
             made = await memory.runtime.database.read(queries.decisions.of_user, user, 20)
             for decision in made:
                 if decision.undone_at is None:
-                    await undo_decision(memory, "ben", UndoArguments(decision=decision.id))
+                    await undo(memory, decision.id, "ben")
             await memory.settle()
             await remember(memory, said("My cat is called Mila.", name="later"))
             await memory.forget(user_id="ben", entity="Graz")

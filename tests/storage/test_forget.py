@@ -25,16 +25,10 @@ from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.tools.maintenance import (
-    DecisionsArguments,
-    UndoArguments,
-    memory_decisions,
-    undo_decision,
-)
-from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
+from hotmem.types import DecisionAction, ForgetResult, Role, SessionSummary, SummarySentence
 from hotmem.types.maintenance import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import START, remember, said, turns_told, user_of
+from tests.conversation import START, decisions, remember, said, turns_told, undo, user_of
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
 from tests.thoroughness import examples
@@ -472,13 +466,9 @@ async def test_an_edit_taken_back_leaves_no_word_of_its_own(
         await edit_memory(
             memory, "ana", EditArguments(id=edited.id, tags=(SECRET,), reason=f"{SECRET} told me")
         )
-        (done,) = [
-            one
-            for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-            if one.action == "edited"
-        ]
-        await undo_decision(memory, "ana", UndoArguments(decision=done.id))
-        told = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+        (done,) = await decisions(memory, DecisionAction.EDITED)
+        await undo(memory, done.id)
+        told = await decisions(memory)
         assert {one.action for one in told if one.memory_ids == (kept.id,)} == {
             "filed",
             "edited",
@@ -486,5 +476,5 @@ async def test_an_edit_taken_back_leaves_no_word_of_its_own(
             "undone",
         }
         await memory.forget(user_id="ana", memory_id=kept.id)
-        assert not (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+        assert not await decisions(memory)
     assert STEM not in await asyncio.to_thread(whole, database)
