@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,6 @@ from hotmem.storage import Storage, queries
 from hotmem.storage.queries import jobs, sessions, turns
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
 from tests.conversation import OpenMemory, remember, said
 from tests.letters import LetterEncoder
@@ -70,13 +69,6 @@ class Failing(LetterEncoder):
         if self.broken and any(POISON in text for text in texts):
             raise MemoryError
         return super().encode(texts)
-
-
-@pytest.fixture
-def conn(database: Path) -> Iterator[Connection]:
-    with closing(connect(database)) as conn:
-        migrate(conn, database)
-        yield conn
 
 
 def tell(conn: Connection, user: str, count: int, *, session: str = "monday") -> None:

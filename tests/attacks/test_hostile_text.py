@@ -37,7 +37,6 @@ from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
 from tests.conversation import START, OpenMemory, remember, user_of
-from tests.letters import LetterEncoder
 
 LONG = 100_000
 """Characters of a hostile text."""
@@ -140,25 +139,22 @@ async def test_every_call_returns_in_time_for_any_text(known: Memory, name: str)
 
 
 @pytest.mark.parametrize("role", Role)
-async def test_storing_any_turn_does_not_block_the_loop(
-    database: Path, language: Language, role: Role
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for unit in some_units(role is Role.USER):
-            text = repeated(UNITS[unit], MAX_TEXT_CHARACTERS)
-            for last in (False, True):  # a shared machine may stand still once
-                began = time.monotonic()
-                async with watched() as watch:
-                    try:
-                        await memory.remember(Turn("ana", f"of {unit}", role, text, START))
-                    except InvalidInput:
-                        assert not clean_text(text)
-                    took = time.monotonic() - began
-                await memory.forget(user_id="ana", everything=True)  # facts have their own test
-                if last or (took < OUTRIGHT_S and watch.stalled_s < STALL_S):
-                    break
-            assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
-            assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
+async def test_storing_any_turn_does_not_block_the_loop(role: Role, lettered: Memory) -> None:
+    for unit in some_units(role is Role.USER):
+        text = repeated(UNITS[unit], MAX_TEXT_CHARACTERS)
+        for last in (False, True):  # a shared machine may stand still once
+            began = time.monotonic()
+            async with watched() as watch:
+                try:
+                    await lettered.remember(Turn("ana", f"of {unit}", role, text, START))
+                except InvalidInput:
+                    assert not clean_text(text)
+                took = time.monotonic() - began
+            await lettered.forget(user_id="ana", everything=True)  # facts have their own test
+            if last or (took < OUTRIGHT_S and watch.stalled_s < STALL_S):
+                break
+        assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
+        assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
 
 
 @pytest.mark.parametrize("unit", list(UNITS)[::2])

@@ -12,7 +12,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import jobs, sessions, turns
@@ -235,7 +235,7 @@ async def test_summary_of_sessionforgotten_meanwhile_is_dropped(
     assert again.summarised is None and not again.topics
 
 
-def test_topic_counts_are_additive(language: Language, encoder: CachedEncoder) -> None:
+def test_topic_counts_are_additive(language: Language) -> None:
     session = [said(place, text, role) for place, (role, text) in enumerate(SPOKEN)]
     spoken = list(zip(session, language.parse([turn.text for turn in session]), strict=True))
     whole, parts = count_topics(spoken), count_topics(spoken[6:], count_topics(spoken[:6]))

@@ -312,7 +312,7 @@ async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(told: M
     assert len(recalls) == 1
 
 
-async def test_two_bots_of_one_process_share_only_the_file(told: Memory, database: Path) -> None:
+async def test_two_bots_of_one_process_share_only_the_file(told: Memory) -> None:
     eve = HotMemProcessor(told, user_id="eve", session_id="eves")
     async with scene(daniels(told)) as daniels_bot, scene(eve) as eves_bot:
         await asyncio.gather(daniels_bot.exchange(QUESTION), eves_bot.exchange(QUESTION))

@@ -521,9 +521,7 @@ async def test_content_forgotten_by_a_program_is_not_stored_again(
     assert ("assistant", "You have a dog.") in turns_in(database)
 
 
-async def test_the_next_session_may_mention_forgotten_content(
-    memory: Memory, database: Path
-) -> None:
+async def test_the_next_session_may_mention_forgotten_content(memory: Memory) -> None:
     await forget_marlow(memory, ["Done."])
     assert not memory.withholds("Marlow", user_id="daniel")
 

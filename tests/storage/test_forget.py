@@ -198,38 +198,36 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
     )
 
 
-async def test_other_users_names_and_sessions_stay(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await told(memory, [(1, False, SECRET), (2, True, SECRET)], TELLING)
-        before = len(await turns_told(memory))
-        removed = await memory.forget(user_id="ana", entity=SECRET)
-        assert removed.turns == 2 and removed.memories >= 1 and removed.sessions == 1
-        assert len(await turns_told(memory)) == before - 2
-        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
-        assert [known.text for known in await memory.memories("ana", past=True)] == [
-            "Ana lives in Braga."
-        ]
-        assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."], (
-            "as if what had replaced it had never been said"
-        )
-        again = await memory.forget(user_id="ana", entity=SECRET)
-        assert (again.turns, again.memories, again.sessions) == (0, 0, 0)
+async def test_other_users_names_and_sessions_stay(lettered: Memory) -> None:
+    await told(lettered, [(1, False, SECRET), (2, True, SECRET)], TELLING)
+    before = len(await turns_told(lettered))
+    removed = await lettered.forget(user_id="ana", entity=SECRET)
+    assert removed.turns == 2 and removed.memories >= 1 and removed.sessions == 1
+    assert len(await turns_told(lettered)) == before - 2
+    assert not [line async for line in lettered.export("ana") if '"type": "question"' in line]
+    assert [known.text for known in await lettered.memories("ana", past=True)] == [
+        "Ana lives in Braga."
+    ]
+    assert [known.text for known in await lettered.memories("ana")] == ["Ana lives in Braga."], (
+        "as if what had replaced it had never been said"
+    )
+    again = await lettered.forget(user_id="ana", entity=SECRET)
+    assert (again.turns, again.memories, again.sessions) == (0, 0, 0)
 
 
-async def test_an_entity_is_a_whole_word(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for text in (
-            "I met Ann at the ferry.",
-            "I met Anna at the ferry.",
-            "ANN'S car broke down.",
-            "We like Ann-Marie.",
-        ):
-            await memory.remember(said(text))
-        assert (await memory.forget(user_id="ana", entity="ann")).turns == 3
-        await memory.settle()
-        assert await turns_told(memory) == ["I met Anna at the ferry."]
-        reports = (await memory.recall("Whom did I meet at the ferry?", user_id="ana")).trace.layers
-        assert any(report.hits for report in reports), "it is found"
+async def test_an_entity_is_a_whole_word(lettered: Memory) -> None:
+    for text in (
+        "I met Ann at the ferry.",
+        "I met Anna at the ferry.",
+        "ANN'S car broke down.",
+        "We like Ann-Marie.",
+    ):
+        await lettered.remember(said(text))
+    assert (await lettered.forget(user_id="ana", entity="ann")).turns == 3
+    await lettered.settle()
+    assert await turns_told(lettered) == ["I met Anna at the ferry."]
+    reports = (await lettered.recall("Whom did I meet at the ferry?", user_id="ana")).trace.layers
+    assert any(report.hits for report in reports), "it is found"
 
 
 async def test_a_correction_goes_with_the_words_it_corrected(
@@ -251,14 +249,13 @@ async def test_a_correction_goes_with_the_words_it_corrected(
     assert STEM not in await asyncio.to_thread(whole, database)
 
 
-async def test_what_a_turn_told_besides_stays_known(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await remember(memory, "My dog is called Potola. I live in Braga.")
-        dog = next(known for known in await memory.memories("ana") if "Potola" in known.text)
-        removed = await memory.forget(user_id="ana", memory_id=dog.id)
-        assert (removed.turns, removed.memories) == (1, 1)
-        assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."]
-        assert (await memory.forget(user_id="ana", memory_id=dog.id)).memories == 0
+async def test_what_a_turn_told_besides_stays_known(lettered: Memory) -> None:
+    await remember(lettered, "My dog is called Potola. I live in Braga.")
+    dog = next(known for known in await lettered.memories("ana") if "Potola" in known.text)
+    removed = await lettered.forget(user_id="ana", memory_id=dog.id)
+    assert (removed.turns, removed.memories) == (1, 1)
+    assert [known.text for known in await lettered.memories("ana")] == ["Ana lives in Braga."]
+    assert (await lettered.forget(user_id="ana", memory_id=dog.id)).memories == 0
 
 
 @pytest.mark.parametrize(
@@ -272,35 +269,31 @@ async def test_what_a_turn_told_besides_stays_known(database: Path, language: La
     ],
 )
 async def test_a_dry_run_counts_what_goes_and_changes_nothing(
-    what: dict[str, Any], database: Path, language: Language
+    what: dict[str, Any], lettered: Memory
 ) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await told(memory, [(0, False, SECRET), (1, True, SECRET), (0, True, SECRET)], TELLING)
-        before = [line async for line in memory.export("ana")]
-        counted = await memory.forget(user_id="ana", dry_run=True, **what)
-        assert [line async for line in memory.export("ana")] == before
-        assert not memory.withholds(f"You told me about {SECRET} and the dog.", user_id="ana")
-        assert (await memory.recall("Who lives in Porto?", user_id="ana")).items
-        assert counted.turns and await memory.forget(user_id="ana", **what) == counted
-        assert await memory.forget(user_id="nobody", dry_run=True, **what) == ForgetResult(0, 0, 0)
+    await told(lettered, [(0, False, SECRET), (1, True, SECRET), (0, True, SECRET)], TELLING)
+    before = [line async for line in lettered.export("ana")]
+    counted = await lettered.forget(user_id="ana", dry_run=True, **what)
+    assert [line async for line in lettered.export("ana")] == before
+    assert not lettered.withholds(f"You told me about {SECRET} and the dog.", user_id="ana")
+    assert (await lettered.recall("Who lives in Porto?", user_id="ana")).items
+    assert counted.turns and await lettered.forget(user_id="ana", **what) == counted
+    assert await lettered.forget(user_id="nobody", dry_run=True, **what) == ForgetResult(0, 0, 0)
 
 
-async def test_a_summary_is_made_anew_without_what_was_forgotten(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await remember(
-            memory,
-            f"We decided to visit {SECRET} in spring because of the flowers.",
-            said("We decided to paint the kitchen yellow because of the light.", minutes=1),
-            end="monday",
-        )
-        assert SECRET in repr(await memory.summary(user_id="ana", session_id="monday"))
-        await memory.forget(user_id="ana", entity=SECRET)
-        assert await memory.summary(user_id="ana", session_id="monday") is None
-        await memory.settle()
-        anew = repr(await memory.summary(user_id="ana", session_id="monday"))
-        assert "yellow" in anew and SECRET not in anew
+async def test_a_summary_is_made_anew_without_what_was_forgotten(lettered: Memory) -> None:
+    await remember(
+        lettered,
+        f"We decided to visit {SECRET} in spring because of the flowers.",
+        said("We decided to paint the kitchen yellow because of the light.", minutes=1),
+        end="monday",
+    )
+    assert SECRET in repr(await lettered.summary(user_id="ana", session_id="monday"))
+    await lettered.forget(user_id="ana", entity=SECRET)
+    assert await lettered.summary(user_id="ana", session_id="monday") is None
+    await lettered.settle()
+    anew = repr(await lettered.summary(user_id="ana", session_id="monday"))
+    assert "yellow" in anew and SECRET not in anew
 
 
 async def test_forgetting_in_the_midst_of_the_work(database: Path, language: Language) -> None:
@@ -428,19 +421,16 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     assert STEM not in await asyncio.to_thread(whole, database)
 
 
-async def test_what_others_were_given_of_turns_with_the_same_ids_stays(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
-            await remember(memory, said(f"I live in {town}.", user=user, name="t1"))
-            block = await memory.recall(
-                "Where do I live?", user_id=user, at=START + timedelta(days=1)
-            )
-            assert (await memory.feedback(block, reply=f"You live in {town}.")).used
-        await memory.forget(user_id="ana", session_id="monday")
-        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
-        assert [line async for line in memory.export("ben") if '"type": "question"' in line]
+async def test_what_others_were_given_of_turns_with_the_same_ids_stays(lettered: Memory) -> None:
+    for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
+        await remember(lettered, said(f"I live in {town}.", user=user, name="t1"))
+        block = await lettered.recall(
+            "Where do I live?", user_id=user, at=START + timedelta(days=1)
+        )
+        assert (await lettered.feedback(block, reply=f"You live in {town}.")).used
+    await lettered.forget(user_id="ana", session_id="monday")
+    assert not [line async for line in lettered.export("ana") if '"type": "question"' in line]
+    assert [line async for line in lettered.export("ben") if '"type": "question"' in line]
 
 
 async def test_words_that_were_taken_back_leave_no_tag(database: Path, language: Language) -> None:
