@@ -1,9 +1,10 @@
 """Test conversations: single turns, and a history of 150 turns."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
+from pathlib import Path
 from typing import Any
 
 from hotmem import Memory
@@ -40,6 +41,56 @@ def said(
     """Return a turn, `minutes` after `START`; with a random id unless a name is given."""
     turn = Turn(user, session, role, text, START + timedelta(minutes=minutes), speaker)
     return turn if name is None else Turn(user, session, role, text, turn.spoken_at, speaker, name)
+
+
+def turn_record(
+    text: str,
+    name: str,
+    *,
+    user: str = "ana",
+    session: str = "s",
+    speaker: str = "Ana",
+    at: datetime = START,
+) -> dict[str, Any]:
+    """A user turn as a line of an export has it."""
+    return {
+        "type": "turn",
+        "id": name,
+        "user_id": user,
+        "session_id": session,
+        "role": "user",
+        "speaker": speaker,
+        "text": text,
+        "spoken_at": at.isoformat(),
+    }
+
+
+def question_record(
+    text: str,
+    name: str,
+    evidence: Sequence[str],
+    answer: str = "",
+    *,
+    user: str = "ana",
+    at: datetime = START,
+) -> dict[str, Any]:
+    """A question of an evaluation, beside the turns; without evidence nothing answers it."""
+    return {
+        "type": "question",
+        "id": name,
+        "user_id": user,
+        "text": text,
+        "asked_at": at.isoformat(),
+        "evidence": evidence,
+        "answer": answer,
+        "abstain": not evidence,
+    }
+
+
+def write_records(file: Path, records: Iterable[Mapping[str, Any]]) -> Path:
+    """Write a line of JSON for each record; return the file."""
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    return file
 
 
 OpenMemory = Callable[..., Memory]

@@ -23,7 +23,7 @@ from hotmem.portability import read_export
 from hotmem.tools.registry import TOOLS, tool
 from tests import warm
 from tests.commands import Run, run
-from tests.conversation import OpenMemory, said
+from tests.conversation import OpenMemory, said, turn_record
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -237,15 +237,7 @@ TOOL_ONLY = frozenset(
 )
 """Arguments without a command-line option."""
 
-TURN_FIELDS = {
-    "id": "1",
-    "user_id": "ana",
-    "session_id": "s",
-    "role": "user",
-    "text": "Hi.",
-    "spoken_at": "2026-03-02T09:00:00+00:00",
-}
-TURN = json.dumps({"type": "turn"} | TURN_FIELDS)
+TURN = json.dumps(turn_record("Hi.", "1"))
 
 
 @pytest.mark.parametrize(

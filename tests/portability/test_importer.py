@@ -40,7 +40,16 @@ from hotmem.types import (
     SourceSpan,
     UserRecord,
 )
-from tests.conversation import START, OpenMemory, decisions, remember, said, undo, user_of
+from tests.conversation import (
+    START,
+    OpenMemory,
+    decisions,
+    remember,
+    said,
+    turn_record,
+    undo,
+    user_of,
+)
 from tests.victim import import_until_killed
 from tests.warm import CONTEXT
 
@@ -521,18 +530,6 @@ async def turns(memory: Memory) -> list[Any]:
 
 
 def turn_line(number: int) -> str:
-    turn = {
-        "type": "turn",
-        "id": f"t{number}",
-        "user_id": "ana",
-        "session_id": f"s{number // 20}",
-        "role": "user",
-        "speaker": "Ana",
-    }
-    return json.dumps(
-        turn
-        | {
-            "text": f"The ferry number {number} is late.",
-            "spoken_at": (START + timedelta(minutes=number)).isoformat(),
-        }
-    )
+    at, session = START + timedelta(minutes=number), f"s{number // 20}"
+    text = f"The ferry number {number} is late."
+    return json.dumps(turn_record(text, f"t{number}", session=session, at=at))

@@ -27,7 +27,7 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
-from tests.conversation import START, OpenMemory, life, remember, said
+from tests.conversation import START, OpenMemory, life, remember, said, turn_record
 
 LATER = START + timedelta(days=151)
 
@@ -336,15 +336,7 @@ async def test_a_deleted_user_has_an_empty_export(memory: Memory) -> None:
 
 def test_lines_are_read_lazily(tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
-    turn = {
-        "type": "turn",
-        "id": "1",
-        "user_id": "ana",
-        "session_id": "s",
-        "role": "user",
-        "text": "Hi.",
-        "spoken_at": START.isoformat(),
-    }
+    turn = turn_record("Hi.", "1")
     file.write_text(
         "\n".join(
             [
@@ -357,6 +349,6 @@ def test_lines_are_read_lazily(tmp_path: Path) -> None:
     )
     lines = read_export(file)
     first = next(lines)
-    assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
+    assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, "Ana", "1"), ("Rui",))
     with pytest.raises(InvalidInput, match="Line 3 is not JSON"):
         next(lines)

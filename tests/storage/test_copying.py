@@ -22,7 +22,17 @@ from hotmem.storage.sqlite import diagnosis as of_file
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.types import EvidenceKind
-from tests.conversation import HOSTILE, START, OpenMemory, remember, said, undo, user_of
+from tests.conversation import (
+    HOSTILE,
+    START,
+    OpenMemory,
+    remember,
+    said,
+    turn_record,
+    undo,
+    user_of,
+    write_records,
+)
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
 from tests.warm import CONTEXT
@@ -89,13 +99,8 @@ async def fill(memory: Memory, folder: Path) -> None:
     await memory.forget(user_id="ana", turn_ids=["ana-5"], grace=timedelta(days=9))
     known = next(one for one in await memory.memories("ben") if "Utrecht" in one.text)
     await edit_memory(memory, "ben", EditArguments(id=known.id, content="Ben moved to Graz."))
-    turns = folder / "turns.jsonl"
-    turns.write_text(
-        '{"type": "turn", "id": "i1", "user_id": "ben", "session_id": "old", "role": "user",'
-        ' "speaker": "Ben", "text": "My cat is called Xylomander.",'
-        ' "spoken_at": "2026-02-01T10:00:00+00:00"}\n',
-        "utf-8",
-    )
+    said_elsewhere = turn_record("My cat is called Xylomander.", "i1", user="ben", speaker="Ben")
+    turns = write_records(folder / "turns.jsonl", [said_elsewhere])
     await memory.import_records(turns)
     await memory.settle()
     again = folder / "cleo.jsonl"

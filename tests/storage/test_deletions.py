@@ -4,7 +4,6 @@ Hidden from everything at once, brought back as it was, and erased when the time
 """
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
@@ -25,7 +24,7 @@ from hotmem.storage.queries.deletions import FOREIGN_KEYS, NOT_KEPT, USER_TABLES
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory
-from tests.conversation import START, said, turns_told, user_of
+from tests.conversation import START, said, turn_record, turns_told, user_of, write_records
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
@@ -290,18 +289,8 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
 async def test_what_came_with_an_import_that_was_taken_back_stays_away(
     memory: Memory, tmp_path: Path
 ) -> None:
-    file = tmp_path / "turns.jsonl"
-    line = {
-        "type": "turn",
-        "user_id": "ana",
-        "session_id": "s9",
-        "role": "user",
-        "text": f"{SECRET} came with it.",
-        "id": "i1",
-    }
-    await asyncio.to_thread(
-        file.write_text, json.dumps(line | {"spoken_at": START.isoformat()}), "utf-8"
-    )
+    line = turn_record(f"{SECRET} came with it.", "i1", session="s9")
+    file = await asyncio.to_thread(write_records, tmp_path / "turns.jsonl", [line])
     before = await turns_told(memory)
     assert (await memory.import_records(file)).turns == 1
     await memory.settle()
