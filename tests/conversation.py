@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hotmem import Memory
+from hotmem.models import Language
 from hotmem.storage import queries
 from hotmem.storage.database import Database
 from hotmem.tools.maintenance import (
@@ -16,8 +17,9 @@ from hotmem.tools.maintenance import (
     memory_decisions,
     undo_decision,
 )
-from hotmem.types import Decision, DecisionAction, Role, Turn, UserKey
+from hotmem.types import Decision, DecisionAction, Role, Turn, Understanding, UserKey
 from hotmem.types.memories import UndoResult
+from hotmem.understanding.facts import extract_facts
 from tests.tables import tables
 
 _LINES = tables(__file__)
@@ -110,6 +112,15 @@ async def remember(memory: Memory, *turns: Turn | str, end: str | None = None) -
     if end is not None:
         await memory.end_session(user_id="ana", session_id=end)
     await memory.settle()
+
+
+def read_facts(
+    language: Language, text: str, speaker: str | None = "Ana", at: datetime = START
+) -> Understanding:
+    """Read the facts of a user turn."""
+    return extract_facts(
+        language.parse([text])[0], lambda said: language.parse([said])[0], speaker, Role.USER, at
+    )
 
 
 def stands_in(quote: str, words: str) -> bool:

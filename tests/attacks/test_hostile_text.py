@@ -30,13 +30,12 @@ from hotmem.text.validation import (
     clean_text,
 )
 from hotmem.types import EvidenceKind, Role, UserKey
-from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
-from tests.conversation import START, OpenMemory, remember, user_of
+from tests.conversation import START, OpenMemory, read_facts, remember, user_of
 
 LONG = 100_000
 """Characters of a hostile text."""
@@ -161,8 +160,7 @@ async def test_storing_any_turn_does_not_block_the_loop(role: Role, lettered: Me
 def test_facts_of_any_turn_are_extracted_in_time(language: Language, unit: str) -> None:
     text = clean_text(repeated(UNITS[unit], LONG))
     began = time.process_time()
-    doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
-    extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    read_facts(language, truncate(text, MAX_CHARACTERS[Role.USER]))
     assert time.process_time() - began < TURN_S
 
 
@@ -181,9 +179,8 @@ mixed = st.lists(
 @given(text=mixed)
 def test_mixed_hostile_text_is_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
-    doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
-    understood = extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
-    assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
+    understood = read_facts(language, parsed := truncate(text, MAX_CHARACTERS[Role.USER]))
+    assert all(0 <= one.start <= one.stop <= len(parsed) for one in understood.statements)
     asked = language.parse([truncate_start(text)], names=False)[0]
     assert analyse(asked, START).terms is not None
     find_command(text)
