@@ -260,13 +260,7 @@ def test_any_correction_is_accepted(wrong: str, right: str, value: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "bare"),
-    [
-        ("the  Dog!", "dog"),
-        ("my dog", "dog"),
-        ("Anna", "anna"),
-        ("a", "a"),
-        ('"Potola."', "potola"),
-    ],
+    CASES["values_are_normalized"],
 )
 def test_values_are_normalized(value: str, bare: str) -> None:
     assert normalize_value(value) == bare
