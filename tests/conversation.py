@@ -177,6 +177,12 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
         )
 
 
+async def store_turns(database: Database, *turns: Turn, now: datetime = START) -> None:
+    """Store turns in a database, without understanding them."""
+    for turn in turns:
+        await database.write_all(queries.turns.add, turn, now)
+
+
 def models(memory: Memory) -> dict[str, Any]:
     """The encoder and parser of an open memory, as arguments to open another."""
     opened = memory.runtime.recall

@@ -16,7 +16,7 @@ from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import JobKind, Turn
 from tests.commands import run as run_command
-from tests.conversation import said
+from tests.conversation import said, store_turns
 
 SECRET = "Potola"
 
@@ -38,7 +38,7 @@ def database_file(database: Path) -> Path:
 async def keep(path: Path, turns: Sequence[Turn], key: EncryptionKey | None = None) -> None:
     storage = open_storage(path, key)
     for turn in turns:
-        await storage.database.write_all(queries.turns.add, turn, datetime.now(UTC))
+        await store_turns(storage.database, turn, now=datetime.now(UTC))
     await storage.database.close()
 
 
@@ -177,8 +177,8 @@ def test_an_encrypted_file_without_its_key_and_with_it(
 def test_an_open_file_is_diagnosed(database_file: Path) -> None:
     async def opened() -> Result:
         storage = open_storage(database_file)
-        await storage.database.write_all(
-            queries.turns.add, said("Another sentence.", name="t3"), datetime.now(UTC)
+        await store_turns(
+            storage.database, said("Another sentence.", name="t3"), now=datetime.now(UTC)
         )
         done = await asyncio.to_thread(run, "-d", database_file)
         await storage.database.close()

@@ -22,7 +22,7 @@ from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Act, Action, Actor, Category, Role, Turn
 from tests.commands import run as run_command
-from tests.conversation import OpenMemory
+from tests.conversation import OpenMemory, store_turns
 
 NOW = datetime.now(UTC)
 
@@ -123,8 +123,8 @@ def test_a_row_remains_only_if_every_rule_keeps_it(
     async def run() -> None:
         storage = open_storage(path)
         for number, (user, days) in enumerate(said):
-            await storage.database.write_all(
-                queries.turns.add, turn(user, days + 0.5, f"number {number}", str(number)), NOW
+            await store_turns(
+                storage.database, turn(user, days + 0.5, f"number {number}", str(number)), now=NOW
             )
         await run_down(Retention(storage, rules, 365), NOW)
         await storage.database.close()
@@ -144,9 +144,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
 ) -> None:
     storage = open_storage(database)
     for days in (1, 500):
-        await storage.database.write_all(
-            queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
-        )
+        await store_turns(storage.database, turn("ana", days, f"{days} days ago"), now=NOW)
     await storage.database.write_all(queries.retention.note_clock, NOW)
     await storage.database.write_all(
         queries.retention.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
@@ -155,7 +153,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
     retention = Retention(storage, (RetentionRule(365),), 365)
     assert await run_down(retention, wrong) == 0
     assert "retention removes nothing: the clock shows" in capsys.readouterr().err
-    await storage.database.write_all(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
+    await store_turns(storage.database, turn("ana", 2, "written meanwhile"), now=wrong)
     assert await run_down(Retention(storage, (RetentionRule(365),), 365), wrong) == 0
     assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}
     assert (
@@ -167,9 +165,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
 async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
     storage = open_storage(database)
     for days in (1, 500):
-        await storage.database.write_all(
-            queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
-        )
+        await store_turns(storage.database, turn("ana", days, f"{days} days ago"), now=NOW)
     await storage.database.write_all(
         queries.retention.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
     )
@@ -181,7 +177,7 @@ async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
         one.who
         for one in await storage.database.read_all(queries.retention.entries, None, None, None, 10)
     ] == [Actor.RETENTION]
-    await storage.database.write_all(queries.turns.add, turn("ana", 400, "old, and told late"), NOW)
+    await store_turns(storage.database, turn("ana", 400, "old, and told late"), now=NOW)
     assert await run_down(retention, NOW + timedelta(hours=23)) == 0
     await run_down(retention, NOW + timedelta(hours=25))
     assert texts(database) == {"1 days ago"}
@@ -234,9 +230,7 @@ def test_the_command_previews_and_removes(
     async def keep() -> None:
         storage = open_storage(database)
         for days in (1, 100, 500):
-            await storage.database.write_all(
-                queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
-            )
+            await store_turns(storage.database, turn("ana", days, f"{days} days ago"), now=NOW)
         await storage.database.close()
 
     asyncio.run(keep())

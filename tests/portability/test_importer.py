@@ -46,6 +46,7 @@ from tests.conversation import (
     decisions,
     remember,
     said,
+    store_turns,
     turn_record,
     undo,
     user_of,
@@ -422,9 +423,7 @@ async def imported_alone(path: Path, file: Path) -> ImportResult:
 
 async def remembered(path: Path) -> None:
     storage = open_storage(path)
-    await storage.database.write_all(
-        queries.turns.add, said("I was here before.", session="s0"), START
-    )
+    await store_turns(storage.database, said("I was here before.", session="s0"))
     await storage.database.close()
 
 

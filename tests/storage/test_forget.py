@@ -28,7 +28,16 @@ from hotmem.tools.editing import EditArguments, edit_memory
 from hotmem.types import DecisionAction, ForgetResult, Role, SessionSummary, SummarySentence
 from hotmem.types.maintenance import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import START, decisions, remember, said, turns_told, undo, user_of
+from tests.conversation import (
+    START,
+    decisions,
+    remember,
+    said,
+    store_turns,
+    turns_told,
+    undo,
+    user_of,
+)
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
 from tests.thoroughness import examples
@@ -174,7 +183,7 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
     texts = [f"{SECRET} sleeps under the stairs of the old lighthouse.", "I like walnuts."]
     for number, text in enumerate(texts):
-        await storage.database.write_all(queries.turns.add, said(text, session=str(number)), START)
+        await store_turns(storage.database, said(text, session=str(number)))
     waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 10, SERVED)
     rows = encoder.encode([text for _, _, text in waiting])
     signs = [
@@ -325,9 +334,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    await storage.database.write_all(
-        queries.turns.add, said(f"My dog is called {SECRET}.", session="secret"), START
-    )
+    await store_turns(storage.database, said(f"My dog is called {SECRET}.", session="secret"))
     user = await user_of(storage.database)
     ((kind, passage, text),) = await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 5, SERVED
@@ -352,9 +359,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
     await storage.forgetting.forget(user, ForgetEverything())
-    await storage.database.write_all(
-        queries.turns.add, said("I live in Utrecht.", user="ben"), START
-    )
+    await store_turns(storage.database, said("I live in Utrecht.", user="ben"))
     await storage.database.write_all(
         queries.embedding.put,
         ENCODER,
@@ -391,10 +396,8 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    await storage.database.write_all(
-        queries.turns.add, said(f"My dog is called {SECRET}.", name="one"), START
-    )
-    await storage.database.write_all(queries.turns.add, said("I like walnuts.", name="two"), START)
+    await store_turns(storage.database, said(f"My dog is called {SECRET}.", name="one"))
+    await store_turns(storage.database, said("I like walnuts.", name="two"))
     user = await user_of(storage.database)
     await storage.database.write(queries.sessions.end, user, "monday")
     waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 5, SERVED)
@@ -405,9 +408,7 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     seen = await storage.database.read(queries.sessions.unsummarised, user, session.key)
     assert seen is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
-    await storage.database.write_all(
-        queries.turns.add, said("I like the ferry.", name="three"), START
-    )
+    await store_turns(storage.database, said("I like the ferry.", name="three"))
     await storage.database.write(
         queries.sessions.put,
         user,

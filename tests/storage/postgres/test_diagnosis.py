@@ -14,6 +14,7 @@ from hotmem.storage.postgres import diagnosis
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.types import JobKind
 from tests.commands import run
+from tests.conversation import store_turns
 from tests.postgres import PostgresServer
 from tests.storage.contract.story import adopt, pass_time, turn, user_key
 
@@ -33,7 +34,7 @@ def doctor(url: str) -> tuple[int, dict[str, Any], str]:
 async def fill(url: str, at: datetime) -> None:
     database = PostgresDatabase.open(url)
     await database.write_all(adopt)
-    await database.write_all(queries.turns.add, turn("A secret", at=at), at)
+    await store_turns(database, turn("A secret", at=at), now=at)
     ana = await database.write_all(user_key, "ana")
     await database.write_all(queries.jobs.take, "elsewhere/1/x", JobKind.TURN, [ana])
     await database.write_all(pass_time, (datetime.now(UTC) - at).total_seconds())
