@@ -1,11 +1,12 @@
 """Test conversations: single turns, and a history of 150 turns."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hotmem import Memory
 from hotmem.models import Language
@@ -23,6 +24,8 @@ from hotmem.understanding.facts import extract_facts
 from tests.tables import tables
 
 _LINES = tables(__file__)
+
+AnyDatabase = TypeVar("AnyDatabase", bound=Database)
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 """Time of the first turn; a Monday."""
@@ -175,6 +178,15 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
             minutes=minutes,
             name=f"{user}-{number}",
         )
+
+
+@asynccontextmanager
+async def closed(database: AnyDatabase) -> AsyncIterator[AnyDatabase]:
+    """Close an open database in the end."""
+    try:
+        yield database
+    finally:
+        await database.close()
 
 
 async def store_turns(database: Database, *turns: Turn, now: datetime = START) -> None:

@@ -15,6 +15,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import CHECKPOINT_EVERY, SqliteDatabase
 from hotmem.storage.sqlite.opening import READERS
 from hotmem.types import UserKey
+from tests.conversation import closed
 
 USER = UserKey(1)
 
@@ -80,8 +81,7 @@ async def test_what_write_returned_from_is_on_the_disk(
     database: Path, monkeypatch: pytest.MonkeyPatch, durable: str
 ) -> None:
     monkeypatch.setattr(connection, "SYNCHRONOUS", durable)
-    opened = SqliteDatabase.open(database)
-    try:
+    async with closed(SqliteDatabase.open(database)) as opened:
         await opened.write_all(add, "ana")
         with closing(connect(database, read_only=True)) as other:
             assert count(other) == 1
@@ -93,8 +93,6 @@ async def test_what_write_returned_from_is_on_the_disk(
             await opened.write_all(lambda conn: conn.execute("PRAGMA journal_mode").fetchone()[0])
             == "wal"
         )
-    finally:
-        await opened.close()
 
 
 async def test_closing_leaves_one_file_and_can_be_done_twice(
