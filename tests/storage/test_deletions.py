@@ -343,6 +343,7 @@ async def test_nothing_forgotten_is_nothing_kept(memory: Memory) -> None:
         and not receipt.anything
         and await memory.restorable("ana") is None
     )
+    assert await memory.restore(user_id="nobody") is None
     with pytest.raises(InvalidInput, match="grace"):
         await memory.forget(user_id="ana", entity=SECRET, grace=timedelta())
 

@@ -158,7 +158,7 @@ async def test_an_error_rolls_everything_back(database: Database, ana: UserKey) 
 
     with pytest.raises(ZeroDivisionError):
         await database.write_all(fail)
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="rolled back"):
         await database.write_all(twice)
     assert await database.read_all(queries.users.names, 9) == ["ana"]
     assert await database.read(texts_of, ana) == [] == await database.read(memories_of, ana)

@@ -117,7 +117,7 @@ async def test_a_failed_job_pauses_longer_each_time_and_is_set_aside(database: D
         await database.write_all(queries.job_failures.resume, again_at)
         assert len(await database.read_all(queries.turns.waiting, UserRotation(), 9)) == 1
         assert await database.read_all(queries.job_failures.next_retry, NOW) is None
-    assert pauses == [SECOND, 4 * SECOND]
+    assert pauses == [SECOND, 4 * SECOND], "each four times as long"
     await fail(database, JobKind.TURN, key)
     assert await database.read_all(queries.job_failures.any_set_aside)
     assert await database.read_all(queries.job_failures.next_retry, NOW) is None
