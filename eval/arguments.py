@@ -23,6 +23,9 @@ Most: TypeAlias = Annotated[
 Misses: TypeAlias = Annotated[
     bool, typer.Option("--misses", help="Print the cases that fail, but none of a held-out half.")
 ]
+Held: TypeAlias = Annotated[
+    bool, typer.Option("--held", help="Measure on the half on which nothing is tuned.")
+]
 Out: TypeAlias = Annotated[Path, typer.Option(help="File of the trained model.", dir_okay=False)]
 Jobs: TypeAlias = Annotated[int, typer.Option(help="Number of processes.", min=1)]
 Cache: TypeAlias = Annotated[

@@ -1,8 +1,13 @@
 """Running `hotmem` commands in this process."""
 
+from collections.abc import Callable
+
 from typer.testing import CliRunner, Result
 
 from hotmem.cli import app
+
+Run = Callable[..., Result]
+"""Runs a command of some words."""
 
 
 def run(*words: object) -> Result:

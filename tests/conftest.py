@@ -6,7 +6,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,12 @@ from hotmem.options import ModelOptions
 from hotmem.storage.postgres.connection import Client
 from hotmem.storage.postgres.migrations import migrate
 from hotmem.storage.sqlite import connection
+from hotmem.storage.sqlite.connection import Connection
+from hotmem.storage.sqlite.migrations import migrate as migrate_file
 from tests import thoroughness
 from tests.clock import VirtualClock
 from tests.conversation import OpenMemory
+from tests.letters import LetterEncoder
 from tests.parts import PARTS, ROOT, part_of
 from tests.postgres import PostgresServer, server
 from tests.reporting import pytest_terminal_summary as pytest_terminal_summary
@@ -172,6 +175,14 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def conn(database: Path) -> Iterator[Connection]:
+    """A connection to the test's memory file, which has no rows."""
+    with closing(connection.connect(database)) as opened:
+        migrate_file(opened, database)
+        yield opened
+
+
+@pytest.fixture
 async def clock() -> AsyncIterator[VirtualClock]:
     """A virtual clock for the test's event loop, in which waiting takes no time."""
     clock = VirtualClock()
@@ -191,6 +202,13 @@ def open_memory(encoder: CachedEncoder, language: Language) -> OpenMemory:
 async def memory(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     """An open, empty memory."""
     async with open_memory(database) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def lettered(database: Path, language: Language) -> AsyncIterator[Memory]:
+    """An open, empty memory with the encoder of letter pairs, which takes no time."""
+    async with Memory.open(database, encoder=LetterEncoder(), language=language) as opened:
         yield opened
 
 

@@ -1,16 +1,31 @@
 """Test conversations: single turns, and a history of 150 turns."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from pathlib import Path
+from typing import Any, TypeVar
 
 from hotmem import Memory
-from hotmem.types import Role, Turn
+from hotmem.models import Language
+from hotmem.storage import queries
+from hotmem.storage.database import Database
+from hotmem.tools.maintenance import (
+    DecisionsArguments,
+    UndoArguments,
+    memory_decisions,
+    undo_decision,
+)
+from hotmem.types import Decision, DecisionAction, Role, Turn, Understanding, UserKey
+from hotmem.types.memories import UndoResult
+from hotmem.understanding.facts import extract_facts
 from tests.tables import tables
 
 _LINES = tables(__file__)
+
+AnyDatabase = TypeVar("AnyDatabase", bound=Database)
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 """Time of the first turn; a Monday."""
@@ -31,6 +46,56 @@ def said(
     """Return a turn, `minutes` after `START`; with a random id unless a name is given."""
     turn = Turn(user, session, role, text, START + timedelta(minutes=minutes), speaker)
     return turn if name is None else Turn(user, session, role, text, turn.spoken_at, speaker, name)
+
+
+def turn_record(
+    text: str,
+    name: str,
+    *,
+    user: str = "ana",
+    session: str = "s",
+    speaker: str = "Ana",
+    at: datetime = START,
+) -> dict[str, Any]:
+    """A user turn as a line of an export has it."""
+    return {
+        "type": "turn",
+        "id": name,
+        "user_id": user,
+        "session_id": session,
+        "role": "user",
+        "speaker": speaker,
+        "text": text,
+        "spoken_at": at.isoformat(),
+    }
+
+
+def question_record(
+    text: str,
+    name: str,
+    evidence: Sequence[str],
+    answer: str = "",
+    *,
+    user: str = "ana",
+    at: datetime = START,
+) -> dict[str, Any]:
+    """A question of an evaluation, beside the turns; without evidence nothing answers it."""
+    return {
+        "type": "question",
+        "id": name,
+        "user_id": user,
+        "text": text,
+        "asked_at": at.isoformat(),
+        "evidence": evidence,
+        "answer": answer,
+        "abstain": not evidence,
+    }
+
+
+def write_records(file: Path, records: Iterable[Mapping[str, Any]]) -> Path:
+    """Write a line of JSON for each record; return the file."""
+    file.write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    return file
 
 
 OpenMemory = Callable[..., Memory]
@@ -56,6 +121,15 @@ async def remember(memory: Memory, *turns: Turn | str, end: str | None = None) -
     if end is not None:
         await memory.end_session(user_id="ana", session_id=end)
     await memory.settle()
+
+
+def read_facts(
+    language: Language, text: str, speaker: str | None = "Ana", at: datetime = START
+) -> Understanding:
+    """Read the facts of a user turn."""
+    return extract_facts(
+        language.parse([text])[0], lambda said: language.parse([said])[0], speaker, Role.USER, at
+    )
 
 
 def stands_in(quote: str, words: str) -> bool:
@@ -110,6 +184,45 @@ def life(user: str = "ana", turns: int = 150, per_session: int = 15) -> Iterator
             minutes=minutes,
             name=f"{user}-{number}",
         )
+
+
+@asynccontextmanager
+async def closed(database: AnyDatabase) -> AsyncIterator[AnyDatabase]:
+    """Close an open database in the end."""
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+async def store_turns(database: Database, *turns: Turn, now: datetime = START) -> None:
+    """Store turns in a database, without understanding them."""
+    for turn in turns:
+        await database.write_all(queries.turns.add, turn, now)
+
+
+def models(memory: Memory) -> dict[str, Any]:
+    """The encoder and parser of an open memory, as arguments to open another."""
+    opened = memory.runtime.recall
+    return {"encoder": opened.encoder, "language": opened.language}
+
+
+async def user_of(database: Database, name: str = "ana") -> UserKey:
+    """The row number of a user, who must be there."""
+    user = await database.read_all(queries.users.find, name)
+    assert user is not None
+    return user
+
+
+async def decisions(memory: Memory, *actions: DecisionAction) -> list[Decision]:
+    """Ana's decisions of some kinds, of all unless named; the latest first."""
+    asked = DecisionsArguments(actions=actions, limit=1000)
+    return list((await memory_decisions(memory, "ana", asked)).decisions)
+
+
+async def undo(memory: Memory, decision: str, user: str = "ana") -> UndoResult:
+    """Undo a decision, by its id."""
+    return await undo_decision(memory, user, UndoArguments(decision=decision))
 
 
 async def turns_told(memory: Memory, user: str = "ana") -> list[str]:

@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from hotmem import Memory, Options
-from hotmem.cli import app, console
+from hotmem.cli import console
 from hotmem.operations.results import acting
 from hotmem.options import AuditOptions
 from hotmem.storage import queries
@@ -18,6 +17,7 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.files import BackupArguments, backup_restore
 from hotmem.tools.registry import TOOLS, tool
 from hotmem.types import Action, Actor, AuditEntry
+from tests.commands import run as run_command
 from tests.conversation import OpenMemory, file_of, remember, said
 
 WORDS = "Potola Oleander Ottoline walnuts"
@@ -146,7 +146,7 @@ async def test_the_command_shows_and_filters_entries(
     await populated.close()
 
     def run(*words: str) -> str:
-        done = CliRunner().invoke(app.app, ["audit", "-d", str(file_of(populated)), *words])
+        done = run_command("audit", "-d", str(populated.runtime.location), *words)
         assert done.exit_code == 0, done.output
         return done.output
 

@@ -32,13 +32,13 @@ from hotmem import (
 )
 from hotmem.models import Language
 from hotmem.options import ModelOptions
-from hotmem.storage import open_storage, queries
+from hotmem.storage import open_storage
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.text.validation import MAX_ID_CHARACTERS, MAX_TEXT_CHARACTERS
 from hotmem.types import Layer, LayerOutcome, Role
-from tests.conversation import START, OpenMemory, file_of, remember, said
+from tests.conversation import START, OpenMemory, file_of, remember, said, store_turns
 
 
 def texts(path: Path) -> list[str]:
@@ -53,7 +53,7 @@ def stored(database: Path) -> Path:
 
     async def store() -> None:
         opened = open_storage(database)
-        await opened.database.write_all(queries.turns.add, said("My dog is called Potola."), START)
+        await store_turns(opened.database, said("My dog is called Potola."))
         await opened.database.close()
 
     asyncio.run(store())

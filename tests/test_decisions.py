@@ -11,7 +11,7 @@ from hotmem import InvalidInput, Memory
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.registry import tool
-from tests.conversation import remember, said
+from tests.conversation import models, remember, said
 
 DOG, CITY = "Ana's dog is called Potola.", "Ana lives in Porto."
 
@@ -100,11 +100,7 @@ async def test_a_withdrawn_fact_stays_withdrawn_after_an_export_and_import(
     assert not [line for line in lines if '"action": "read"' in line and CITY in line]
     file = tmp_path / "ana.jsonl"
     await asyncio.to_thread(file.write_text, "\n".join(lines), "utf-8")
-    async with Memory.open(
-        tmp_path / "other.db",
-        encoder=told.runtime.recall.encoder,
-        language=told.runtime.recall.language,
-    ) as other:
+    async with Memory.open(tmp_path / "other.db", **models(told)) as other:
         await other.import_records(file)
         await other.settle()
         assert await known(other) == {CITY}

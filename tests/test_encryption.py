@@ -20,7 +20,7 @@ from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import convert
 from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
-from tests.conversation import OpenMemory, remember, said
+from tests.conversation import OpenMemory, closed, remember, said
 
 SECRET, OTHER = 'kōri\'s "long" päss; --phrase', "another passphrase"
 
@@ -31,11 +31,8 @@ def add(conn: Connection, name: str) -> None:
 
 async def keep(path: Path, key: EncryptionKey | None, name: str = "Potola") -> None:
     """Store a name in a file, creating it if necessary."""
-    opened = SqliteDatabase.open(path, key)
-    try:
+    async with closed(SqliteDatabase.open(path, key)) as opened:
         await opened.write_all(add, name)
-    finally:
-        await opened.close()
 
 
 def names(path: Path, key: EncryptionKey | None) -> list[str]:
@@ -241,8 +238,7 @@ except HotMemError as error:
 
 
 async def test_an_open_file_is_not_converted(stored: Path) -> None:
-    opened = SqliteDatabase.open(stored)
-    try:
+    async with closed(SqliteDatabase.open(stored)) as opened:
         with pytest.raises(
             StoreLocked,
             match=r"open in another program, or twice in this one\. Nothing was changed",
@@ -260,8 +256,6 @@ async def test_an_open_file_is_not_converted(stored: Path) -> None:
         )
         assert done.stdout.startswith("StoreLocked ")
         await opened.write_all(add, "Fips")
-    finally:
-        await opened.close()
     assert names(stored, None) == ["Potola", "Fips"]
 
 

@@ -16,7 +16,7 @@ from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.opening import restore
 from hotmem.tools.files import BackupArguments, ExportArguments, backup_restore, export_memories
 from hotmem.tools.registry import tool
-from tests.conversation import remember
+from tests.conversation import closed, remember
 
 UMASKS = (0o000, 0o022, 0o777)
 
@@ -35,16 +35,13 @@ def rights(folder: Path) -> dict[str, int]:
 
 
 async def test_a_memory_file_and_its_journal_are_private(database: Path, umask: int) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
+    async with closed(SqliteDatabase.open(database)) as opened:
         await opened.write_all(
             lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
         )
         assert await asyncio.to_thread(rights, database.parent) == {
             f"memory.db{ending}": 0o600 for ending in ("", "-wal", "-shm")
         }
-    finally:
-        await opened.close()
     assert await asyncio.to_thread(rights, database.parent) == {"memory.db": 0o600}
 
 

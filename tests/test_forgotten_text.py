@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hotmem import Memory, Turn
-from hotmem.portability.importer import revert_imports
+from hotmem.portability import importer
 from hotmem.storage import queries
 from hotmem.tools.files import ImportArguments, import_memories
-from tests.conversation import START, file_of, remember, said, turns_told
+from tests.conversation import START, file_of, models, remember, said, turns_told, user_of
 
 SECRET = "Xylomander"
 
@@ -151,9 +151,7 @@ async def test_a_deleted_user_is_not_restored_by_an_import(memory: Memory, tmp_p
     assert (taken.turns, taken.memories) == (0, 0) and taken.forgotten >= 4
     assert await turns_told(memory) == []
     other = tmp_path / "other.db"
-    async with Memory.open(
-        other, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as elsewhere:
+    async with Memory.open(other, **models(memory)) as elsewhere:
         assert (await elsewhere.import_records(file)).turns == 4, "another file knows nothing of it"
 
 
@@ -166,15 +164,14 @@ async def test_repeating_an_undone_import_does_not_restore_forgotten_text(
     await memory.import_records(file, with_forgotten=True)
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET)
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     (done,) = [
         one
         for one in await memory.runtime.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
     await memory.runtime.database.write(queries.undoing.undo, user, done.id, START)
-    await revert_imports(memory.runtime.storage, memory.runtime.priority)
+    await importer.revert_imports(memory.runtime.storage, memory.runtime.priority)
     await memory.import_records(file)
     assert SECRET not in await _known(memory) and "Porto" in await _known(memory)
 

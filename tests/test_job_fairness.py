@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,13 +19,11 @@ from hotmem.core.threads import ForegroundPriority
 from hotmem.models import Language
 from hotmem.models.encoder import Vectors
 from hotmem.options import BackgroundOptions, EvolutionOptions
-from hotmem.storage import Storage, open_storage, queries, steps
+from hotmem.storage import Storage, queries
 from hotmem.storage.queries import jobs, sessions, turns
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import Category, EvolutionResult, JobKind, UserKey
-from hotmem.types.maintenance import ForgetEverything
 from tests.conversation import OpenMemory, remember, said
 from tests.letters import LetterEncoder
 
@@ -53,6 +51,9 @@ class Choking(Language):
             raise ZeroDivisionError
         return self._language.parse(texts, names=names)
 
+    def is_word(self, word: str) -> bool:
+        return self._language.is_word(word)
+
 
 class Failing(LetterEncoder):
     """A letter encoder that fails on some texts."""
@@ -68,13 +69,6 @@ class Failing(LetterEncoder):
         if self.broken and any(POISON in text for text in texts):
             raise MemoryError
         return super().encode(texts)
-
-
-@pytest.fixture
-def conn(database: Path) -> Iterator[Connection]:
-    with closing(connect(database)) as conn:
-        migrate(conn, database)
-        yield conn
 
 
 def tell(conn: Connection, user: str, count: int, *, session: str = "monday") -> None:
@@ -184,24 +178,6 @@ async def test_a_turn_is_processed_while_another_user_has_thousands_waiting(
         assert [one.object for one in await memory.memories("ben")] == ["Potola"]
 
 
-def test_each_user_s_turns_are_processed_in_order(conn: Connection) -> None:
-    for user in ("ana", "ben", "eve"):
-        tell(conn, user, 9)
-    served, seen = jobs.UserRotation(), []
-    while keys := jobs.next_rows(conn, JobKind.TURN, served, 4):
-        seen += keys
-        conn.executemany("DELETE FROM pending_turns WHERE turn = ?", [(key,) for key in keys])
-    assert len(seen) == 27
-    for number in range(1, 4):
-        own = [
-            key
-            for key in seen
-            if conn.execute("SELECT user_key FROM turns WHERE id = ?", (key,)).fetchone()[0]
-            == number
-        ]
-        assert own == sorted(own)
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 6), st.sampled_from([None, 1, 2, 3])), max_size=60),
@@ -283,54 +259,6 @@ def test_choosing_a_job_does_not_get_slower_with_ten_times_as_many_waiting(
 
     few = more(range(200))
     assert more(range(200, 2000)) <= few * 1.2 + 5
-
-
-async def test_retries_have_growing_pauses_and_end(database: Path) -> None:
-    storage = open_storage(database)
-    await storage.database.write_all(
-        queries.turns.add, said("My dog is called Potola.", name="t"), NOW
-    )
-    ((key, _),) = await storage.database.read_all(queries.turns.waiting, SERVED, 1)
-    at, pauses = NOW, []
-    for _ in range(3):
-        await storage.database.write_all(
-            queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
-        )
-        assert await storage.database.read_all(queries.turns.waiting, SERVED, 1) == []
-        (failure,) = await storage.database.read_all(queries.job_failures.latest, 10)
-        assert failure.again_at is not None
-        pauses.append((failure.again_at - at).total_seconds())
-        assert (
-            await steps.resume_failures(
-                storage.database, failure.again_at - timedelta(microseconds=1)
-            )
-            == failure.again_at
-        )
-        at = failure.again_at
-        assert await steps.resume_failures(storage.database, at) is None
-        assert [
-            key for key, _ in await storage.database.read_all(queries.turns.waiting, SERVED, 1)
-        ] == [key]
-    assert pauses == [1, 4, 16]
-    await storage.database.write_all(
-        queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 4, 1.0, at, None
-    )
-    (failure,) = await storage.database.read_all(queries.job_failures.latest, 10)
-    assert (failure.tries, failure.again_at, failure.piece) == (4, None, "t")
-    assert await steps.resume_failures(storage.database, at + timedelta(days=999)) is None
-    assert await storage.database.write_all(queries.job_failures.reset_all) == 1
-    assert (
-        await storage.database.read_all(queries.job_failures.latest, 10) == []
-        and len(await storage.database.read_all(queries.turns.waiting, SERVED, 1)) == 1
-    )
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
-    await storage.database.write_all(
-        queries.job_failures.record, JobKind.TURN, key, "ZeroDivisionError", 1, 1.0, at, None
-    )
-    await storage.forgetting.forget(user, ForgetEverything())
-    assert await storage.database.read_all(queries.job_failures.latest, 10) == []
-    await storage.database.close()
 
 
 async def test_permanent_failures_are_retried_in_part_at_each_open_and_repaired_ones_in_full(

@@ -25,7 +25,6 @@ from hotmem.options import BackgroundMode
 from hotmem.storage import queries
 from hotmem.storage.queries import jobs, turns
 from hotmem.storage.sqlite.connection import Connection, connect
-from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import JobKind
 from tests import warm
 from tests.conversation import said
@@ -185,7 +184,7 @@ async def test_jobs_run_elsewhere_or_not_at_all(database: Path, language: Langua
             assert [known.text for known in await memory.memories("ana")]
 
 
-def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
+def test_a_worker_is_a_command(database: Path) -> None:
     """It works through what waits and stops."""
 
     async def remember() -> None:
@@ -200,81 +199,43 @@ def test_a_worker_is_a_command(database: Path, tmp_path: Path) -> None:
         assert not any(jobs.waiting_counts(conn).values()) and not jobs.owners(conn)
 
 
-def test_a_lease_keeps_other_workers_away_until_it_expires(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with closing(connect(database)) as conn:
-            for number, user in enumerate(("ana", "ana", "ben")):
-                turns.add(conn, said("I am here.", user=user, name=str(number)), NOW)
-            first, second = "first", "second"
-
-            def claimed(worker: str, limit: int = 8) -> list[int]:
-                return jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), limit, worker)
-
-            assert claimed(first, 1) == [1]
-            assert claimed(second) == [3]
-            assert claimed(first) == [1, 2], "the lease covers all of a user's turns"
-            assert not jobs.is_waiting(conn, JobKind.TURN, "third")
-            pass_time(conn, jobs.LEASE_S)
-            assert claimed("third") == [1, 2, 3]
-            jobs.release_all(conn, "third")
-            assert claimed(second) == [1, 2, 3]
-    finally:
-        asyncio.run(opened.close())
-
-
-def test_a_lease_taken_by_a_clock_that_was_ahead_stops_nobody(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with closing(connect(database)) as conn:
-            turns.add(conn, said("I am here."), NOW)
-            assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "ahead") == [1]
-            pass_time(conn, -timedelta(days=365).total_seconds())
-            right = "right"
-            assert not jobs.any_other(conn, right)
-            assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, right) == [1]
-    finally:
-        asyncio.run(opened.close())
+def test_a_lease_taken_by_a_clock_that_was_ahead_stops_nobody(conn: Connection) -> None:
+    turns.add(conn, said("I am here."), NOW)
+    assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "ahead") == [1]
+    pass_time(conn, -timedelta(days=365).total_seconds())
+    right = "right"
+    assert not jobs.any_other(conn, right)
+    assert jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, right) == [1]
 
 
 @pytest.mark.parametrize("waiting", [10, 1000])
-def test_a_long_queue_of_another_worker_costs_no_more(database: Path, waiting: int) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with closing(connect(database)) as conn:
-            conn.execute("BEGIN")
-            for number in range(waiting):
-                turns.add(conn, said("I am here.", name=str(number)), NOW)
-            turns.add(conn, said("Me too.", user="ben", name="last"), NOW)
-            conn.execute("COMMIT")
-            first, second = "first", "second"
-            jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 1, first)
-            steps = 0
+def test_a_long_queue_of_another_worker_costs_no_more(conn: Connection, waiting: int) -> None:
+    conn.execute("BEGIN")
+    for number in range(waiting):
+        turns.add(conn, said("I am here.", name=str(number)), NOW)
+    turns.add(conn, said("Me too.", user="ben", name="last"), NOW)
+    conn.execute("COMMIT")
+    first, second = "first", "second"
+    jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 1, first)
+    steps = 0
 
-            def counted() -> bool:
-                nonlocal steps
-                steps += 1
-                return False
+    def counted() -> bool:
+        nonlocal steps
+        steps += 1
+        return False
 
-            conn.set_progress_handler(counted, 10)
-            found = jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, second)
-            conn.set_progress_handler(None)
-            assert found == [waiting + 1]
-            assert steps < 60
-    finally:
-        asyncio.run(opened.close())
+    conn.set_progress_handler(counted, 10)
+    found = jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, second)
+    conn.set_progress_handler(None)
+    assert found == [waiting + 1]
+    assert steps < 60
 
 
-def test_leases_go_with_their_user(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with closing(connect(database)) as conn:
-            turns.add(conn, said("I am here."), NOW)
-            jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "first")
-            conn.execute("DELETE FROM users")
-            assert count(conn) == 0
-    finally:
-        asyncio.run(opened.close())
+def test_leases_go_with_their_user(conn: Connection) -> None:
+    turns.add(conn, said("I am here."), NOW)
+    jobs.next_rows(conn, JobKind.TURN, jobs.UserRotation(), 8, "first")
+    conn.execute("DELETE FROM users")
+    assert count(conn) == 0
 
 
 def count(conn: Connection) -> int:
@@ -290,40 +251,35 @@ async def dead_worker() -> str:
 
 
 async def test_jobs_of_a_worker_killed_beside_another_are_taken_over_at_once(
-    database: Path, language: Language
+    lettered: Memory,
 ) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.runtime.database.write_all(say_and_claim, await dead_worker())
-        memory.runtime.worker.wake()
+    await lettered.runtime.database.write_all(say_and_claim, await dead_worker())
+    lettered.runtime.worker.wake()
+    async with asyncio.timeout(5):
+        while not await lettered.memories("ana"):  # noqa: ASYNC110 - another process does them
+            await asyncio.sleep(0.01)
+
+
+async def test_a_worker_that_is_never_idle_takes_over_too(lettered: Memory) -> None:
+    async def keep_busy() -> None:
+        for number in count_from(0):
+            await lettered.remember(said(f"I have {number} gulls.", user="ben", name=f"{number}"))
+
+    def claim_ana(conn: Connection, dead: str) -> None:
+        turns.add(conn, said("My dog is called Potola."), NOW)
+        jobs.take(conn, dead, JobKind.TURN, [queries.users.ensure(conn, "ana")])
+
+    busy = asyncio.create_task(keep_busy())
+    try:
         async with asyncio.timeout(5):
-            while not await memory.memories("ana"):  # noqa: ASYNC110 - another process does them
+            while not await lettered.memories("ben"):  # noqa: ASYNC110 - another process does them
                 await asyncio.sleep(0.01)
-
-
-async def test_a_worker_that_is_never_idle_takes_over_too(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-
-        async def keep_busy() -> None:
-            for number in count_from(0):
-                await memory.remember(said(f"I have {number} gulls.", user="ben", name=f"{number}"))
-
-        def claim_ana(conn: Connection, dead: str) -> None:
-            turns.add(conn, said("My dog is called Potola."), NOW)
-            jobs.take(conn, dead, JobKind.TURN, [queries.users.ensure(conn, "ana")])
-
-        busy = asyncio.create_task(keep_busy())
-        try:
-            async with asyncio.timeout(5):
-                while not await memory.memories("ben"):  # noqa: ASYNC110 - another process does them
-                    await asyncio.sleep(0.01)
-                await memory.runtime.database.write_all(claim_ana, await dead_worker())
-                while not await memory.memories("ana"):  # noqa: ASYNC110 - another process does them
-                    await asyncio.sleep(0.01)
-        finally:
-            busy.cancel()
-            await asyncio.gather(busy, return_exceptions=True)
+            await lettered.runtime.database.write_all(claim_ana, await dead_worker())
+            while not await lettered.memories("ana"):  # noqa: ASYNC110 - another process does them
+                await asyncio.sleep(0.01)
+    finally:
+        busy.cancel()
+        await asyncio.gather(busy, return_exceptions=True)
 
 
 async def test_settle_waits_for_a_job_that_pauses_elsewhere(database: Path) -> None:
@@ -404,28 +360,23 @@ def last_expiry(conn: Connection) -> int:
     return int(conn.execute("SELECT max(expires_at) FROM leases").fetchone()[0])
 
 
-async def test_settle_does_not_miss_what_another_worker_releases(
-    database: Path, language: Language
-) -> None:
+async def test_settle_does_not_miss_what_another_worker_releases(lettered: Memory) -> None:
     """The other one stops between the last round and the look whether it has jobs."""
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await memory.settle()
-        await memory.runtime.database.write_all(say_and_claim, other := "other")
-        settled, look = memory.runtime.worker._settled, memory.runtime.worker._settled.wait
+    await lettered.settle()
+    await lettered.runtime.database.write_all(say_and_claim, other := "other")
+    settled, look = lettered.runtime.worker._settled, lettered.runtime.worker._settled.wait
 
-        async def released() -> bool:
-            await look()
-            await memory.runtime.database.write_all(jobs.release_all, other)
-            return True
+    async def released() -> bool:
+        await look()
+        await lettered.runtime.database.write_all(jobs.release_all, other)
+        return True
 
-        settled.wait = released  # type: ignore[method-assign, assignment]  # spied on
-        await memory.settle()
-        assert [known.text for known in await memory.memories("ana")]
+    settled.wait = released  # type: ignore[method-assign, assignment]  # spied on
+    await lettered.settle()
+    assert [known.text for known in await lettered.memories("ana")]
 
 
-async def test_a_claim_that_is_cancelled_leaves_no_lease(
-    database: Path, language: Language
-) -> None:
+async def test_a_claim_that_is_cancelled_leaves_no_lease(database: Path) -> None:
     async with Memory.open(database, background(BackgroundMode.OFF)) as memory:
         own = WorkerLeases(memory.runtime.database, "own")
         begun, going = threading.Event(), threading.Event()

@@ -93,18 +93,6 @@ async def test_the_latest_fact_holds_in_whatever_order_turns_arrive(memory: Memo
     )
 
 
-async def test_a_correction_takes_effect_at_once(memory: Memory) -> None:
-    await remember(memory, "My dog is called Paola.")
-    await remember(memory, said("No, I said Potola, not Paola.", minutes=1))
-    current = [known.text for known in await memory.memories("ana")]
-    assert any("Potola" in text for text in current)
-    assert not any("Paola" in text for text in current)
-    assert any(
-        "Paola" in known.text and not known.current
-        for known in await memory.memories("ana", past=True)
-    )
-
-
 async def test_an_ended_session_is_summarised_again_when_it_grows(memory: Memory) -> None:
     await remember(memory, "We decided to take oak for the kitchen because Rui works with oak.")
     assert await memory.lookup.summary(user_id="ana", session_id="monday") is None

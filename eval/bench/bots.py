@@ -61,17 +61,25 @@ PATIENCE_S: Final = 20.0
 """Timeout for a context, in seconds."""
 
 
-class Heard(FrameProcessor):
-    """Records when the final transcript arrives."""
+class Arrival(FrameProcessor):
+    """Records when a frame of a type arrives.
 
-    def __init__(self) -> None:
+    Args:
+        kind: The type.
+
+    Attributes:
+        at: When the latest one came, by `time.perf_counter()`; 0 before the first.
+    """
+
+    def __init__(self, kind: type[Frame]) -> None:
         super().__init__()
         self.at = 0.0
+        self._kind = kind
 
     async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
         """Pass every frame on."""
         await super().process_frame(frame, direction)
-        if isinstance(frame, TranscriptionFrame):
+        if isinstance(frame, self._kind):
             self.at = perf_counter()
         await self.push_frame(frame, direction)
 
@@ -159,7 +167,7 @@ async def ask(worker: PipelineWorker, model: Model, question: str, *, interims: 
     return (await asyncio.wait_for(model.shown.get(), PATIENCE_S) - final) * 1000
 
 
-async def play(worker: PipelineWorker, model: Model, heard: Heard, utterance: Utterance) -> float:
+async def play(worker: PipelineWorker, model: Model, heard: Arrival, utterance: Utterance) -> float:
     """Play a recording as a microphone would, then silence until the model has its context.
 
     Returns:

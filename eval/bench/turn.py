@@ -21,12 +21,13 @@ from statistics import median
 from typing import Annotated, Any, Final
 
 import typer
+from pipecat.frames.frames import TranscriptionFrame
 from pipecat.processors.frame_processor import FrameProcessor
 from rich.progress import Progress
 
 from eval.arguments import AsJson, Keep, working_folder
 from eval.bench import scale
-from eval.bench.bots import Heard, ask, play, running
+from eval.bench.bots import Arrival, ask, play, running
 from eval.bench.history import SentenceCache
 from eval.bench.synthetic import USER, SyntheticConversations
 from eval.encoder.published import published_folder
@@ -169,7 +170,7 @@ class Bench:
 
     async def _recorded(self, make: Make, arrangement: Arrangement) -> list[float]:
         ears, memory = make()
-        heard, recogniser = Heard(), await asyncio.to_thread(build_recogniser)
+        heard, recogniser = Arrival(TranscriptionFrame), await asyncio.to_thread(build_recogniser)
         times = []
         async with running([recogniser, heard, *ears], memory, audio=True) as (worker, model):
             for utterance in self._progress.track(

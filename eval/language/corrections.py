@@ -20,7 +20,7 @@ import typer
 
 from eval.arguments import AsJson
 from eval.files import tsv_rows
-from eval.language.told import START, has_words, memories_of
+from eval.language.told import START, holds, memories_of
 from eval.memories import temporary_memory
 from eval.output import print_json, print_table
 from hotmem import Memory, Role, Turn
@@ -132,16 +132,12 @@ async def run(memory: Memory, all_cases: Sequence[Case]) -> list[Outcome]:
 
 def outcome(case: Case, current: Sequence[StoredMemory], past: Sequence[StoredMemory]) -> Outcome:
     """Compare the current and past memories of a case with its expectations."""
-    missing = [value for value in case.known if not _contains(value, current)]
+    missing = [value for value in case.known if not holds(value, current)]
     if case.kind is Kind.UPDATE:
-        missing += [value for value in case.gone if not _contains(value, past)]
+        missing += [value for value in case.gone if not holds(value, past)]
     affirmed = [memory for memory in current if not memory.negated]
-    wrong = tuple(value for value in case.gone if _contains(value, affirmed))
+    wrong = tuple(value for value in case.gone if holds(value, affirmed))
     return Outcome(case, tuple(missing), wrong, len(past))
-
-
-def _contains(value: str, facts: Sequence[StoredMemory]) -> bool:
-    return any(has_words(value, fact.text) for fact in facts)
 
 
 def corrections(

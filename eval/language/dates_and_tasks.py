@@ -16,11 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import Annotated, Final, TypeAlias
+from typing import Final
 
-import typer
-
-from eval.arguments import AsJson, Misses, Most
+from eval.arguments import AsJson, Held, Misses, Most
 from eval.content_words import content_words
 from eval.files import json_records
 from eval.output import print_json, print_table
@@ -39,10 +37,6 @@ SAID_ON: Final = "2026-10-07"
 
 SHARED: Final = 0.5
 """Share of a task's content words from which a memory is that task."""
-
-Held: TypeAlias = Annotated[
-    bool, typer.Option("--held", help="Measure on the half on which nothing is tuned.")
-]
 
 
 @dataclass(frozen=True, slots=True)

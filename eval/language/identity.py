@@ -17,7 +17,7 @@ import typer
 
 from eval.arguments import AsJson
 from eval.files import tsv_rows
-from eval.language.told import START, has_words, memories_of
+from eval.language.told import START, holds, memories_of
 from eval.memories import temporary_memory
 from eval.output import print_json, print_table
 from hotmem import Memory, Role, Turn
@@ -99,14 +99,10 @@ def outcome(case: Case, current: Sequence[StoredMemory], past: Sequence[StoredMe
     else:
         doubted = [memory for memory in current if memory.doubted_at]
         affirmed = [memory for memory in current if not (memory.negated or memory.doubted_at)]
-        replaced = _held(case.old, (*past, *doubted)) and not _held(case.old, affirmed)
-        right = replaced and (not case.new or _held(case.new, affirmed))
+        replaced = holds(case.old, (*past, *doubted)) and not holds(case.old, affirmed)
+        right = replaced and (not case.new or holds(case.new, affirmed))
     read = len({turn for memory in (*current, *past) for turn in memory.turn_ids})
     return Outcome(case, read, tuple(memory.text for memory in past), right)
-
-
-def _held(value: str, facts: Sequence[StoredMemory]) -> bool:
-    return any(has_words(value, fact.text) for fact in facts)
 
 
 def identity(

@@ -41,3 +41,8 @@ def divided(
 def has_words(words: str, text: str) -> bool:
     """Whether a text contains whole words, whatever their case."""
     return bool(re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text, re.IGNORECASE))
+
+
+def holds(value: str, facts: Iterable[StoredMemory]) -> bool:
+    """Whether a fact contains the words of a value."""
+    return any(has_words(value, fact.text) for fact in facts)

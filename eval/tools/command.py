@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from eval.arguments import AsJson, Cache, Data, Limit, Step, working_folder
+from eval.arguments import AsJson, Cache, Data, Held, Limit, Step, working_folder
 from eval.datasets.selection import load_datasets
 from eval.output import print_figures, print_json, print_table
 from eval.run import models
@@ -75,9 +75,7 @@ def tags(
             show_default=False,
         ),
     ] = None,
-    held: Annotated[
-        bool, typer.Option("--held", help="The held-out half of the statements and pairs.")
-    ] = False,
+    held: Held = False,
     limit: Limit = None,
     cache: Cache = None,
     as_json: AsJson = False,

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ from hotmem.operations.retention import Retention
 from hotmem.options import RetentionRule
 from hotmem.storage.queries import deletions, retention, times
 from hotmem.storage.queries.times import to_stored
-from hotmem.storage.sqlite.connection import Connection, connect
+from hotmem.storage.sqlite.connection import Connection
 from hotmem.storage.sqlite.diagnosis import diagnosed
-from hotmem.storage.sqlite.migrations import migrate
 from tests.conversation import OpenMemory, file_of, remember
 
 RIGHT = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -33,14 +31,6 @@ class Clock(datetime):
     @classmethod
     def now(cls, tz: Any = None) -> datetime:  # type: ignore[override]  # noqa: ANN401 - as datetime's own
         return cls.shows if tz is None else cls.shows.astimezone(tz)
-
-
-@pytest.fixture
-def conn(tmp_path: Path) -> Iterator[Connection]:
-    """An empty file of the current schema."""
-    with closing(connect(tmp_path / "empty.db")) as opened:
-        migrate(opened, tmp_path / "empty.db")
-        yield opened
 
 
 @pytest.fixture
@@ -127,25 +117,6 @@ async def test_a_later_instruction_replaces_one_stored_under_a_fast_clock(ana: M
     Clock.shows = RIGHT + timedelta(hours=1)
     rules = (await ana.opening(user_id="ana", rules_only=True, at=Clock.shows)).text
     assert "Steve" in rules and "Annie" not in rules
-
-
-async def test_history_can_be_stored_in_any_order(ana: Memory) -> None:
-    Clock.shows = RIGHT
-    for year, city in ((2020, "Denver"), (2015, "Boston"), (2023, "Chicago"), (2018, "Portland")):
-        await ana.remember(
-            Turn(
-                "ana",
-                str(year),
-                "user",
-                f"I live in {city}.",
-                datetime(year, 5, 1, tzinfo=UTC),
-                "Ana",
-            )
-        )
-    await ana.settle()
-    assert [
-        memory.object for memory in await ana.memories("ana") if memory.relation == "lives in"
-    ] == ["Chicago"]
 
 
 async def test_a_wrong_clock_is_logged(ana: Memory, warnings: list[str]) -> None:

@@ -30,14 +30,12 @@ from hotmem.text.validation import (
     clean_text,
 )
 from hotmem.types import EvidenceKind, Role, UserKey
-from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.off_record import confirms_deletion
 from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
-from tests.conversation import START, OpenMemory, remember
-from tests.letters import LetterEncoder
+from tests.conversation import START, OpenMemory, read_facts, remember, user_of
 
 LONG = 100_000
 """Characters of a hostile text."""
@@ -140,33 +138,29 @@ async def test_every_call_returns_in_time_for_any_text(known: Memory, name: str)
 
 
 @pytest.mark.parametrize("role", Role)
-async def test_storing_any_turn_does_not_block_the_loop(
-    database: Path, language: Language, role: Role
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for unit in some_units(role is Role.USER):
-            text = repeated(UNITS[unit], MAX_TEXT_CHARACTERS)
-            for last in (False, True):  # a shared machine may stand still once
-                began = time.monotonic()
-                async with watched() as watch:
-                    try:
-                        await memory.remember(Turn("ana", f"of {unit}", role, text, START))
-                    except InvalidInput:
-                        assert not clean_text(text)
-                    took = time.monotonic() - began
-                await memory.forget(user_id="ana", everything=True)  # facts have their own test
-                if last or (took < OUTRIGHT_S and watch.stalled_s < STALL_S):
-                    break
-            assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
-            assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
+async def test_storing_any_turn_does_not_block_the_loop(role: Role, lettered: Memory) -> None:
+    for unit in some_units(role is Role.USER):
+        text = repeated(UNITS[unit], MAX_TEXT_CHARACTERS)
+        for last in (False, True):  # a shared machine may stand still once
+            began = time.monotonic()
+            async with watched() as watch:
+                try:
+                    await lettered.remember(Turn("ana", f"of {unit}", role, text, START))
+                except InvalidInput:
+                    assert not clean_text(text)
+                took = time.monotonic() - began
+            await lettered.forget(user_id="ana", everything=True)  # facts have their own test
+            if last or (took < OUTRIGHT_S and watch.stalled_s < STALL_S):
+                break
+        assert took < OUTRIGHT_S, f"{unit} took {took:.2f} s to store"
+        assert watch.stalled_s < STALL_S, f"{unit} held the loop for {watch.stalled_s:.2f} s"
 
 
 @pytest.mark.parametrize("unit", list(UNITS)[::2])
 def test_facts_of_any_turn_are_extracted_in_time(language: Language, unit: str) -> None:
     text = clean_text(repeated(UNITS[unit], LONG))
     began = time.process_time()
-    doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
-    extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
+    read_facts(language, truncate(text, MAX_CHARACTERS[Role.USER]))
     assert time.process_time() - began < TURN_S
 
 
@@ -185,9 +179,8 @@ mixed = st.lists(
 @given(text=mixed)
 def test_mixed_hostile_text_is_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()
-    doc = language.parse([truncate(text, MAX_CHARACTERS[Role.USER])])[0]
-    understood = extract_facts(doc, lambda said: language.parse([said])[0], "Ana", Role.USER, START)
-    assert all(0 <= one.start <= one.stop <= len(doc.text) for one in understood.statements)
+    understood = read_facts(language, parsed := truncate(text, MAX_CHARACTERS[Role.USER]))
+    assert all(0 <= one.start <= one.stop <= len(parsed) for one in understood.statements)
     asked = language.parse([truncate_start(text)], names=False)[0]
     assert analyse(asked, START).terms is not None
     find_command(text)
@@ -230,8 +223,7 @@ async def test_a_sentence_among_hostile_characters_is_understood_and_quoted(know
 
 
 async def _user(memory: Memory, user_id: str) -> UserKey:
-    found = await memory.runtime.database.read_all(queries.users.find, user_id)
-    assert found is not None
+    found = await user_of(memory.runtime.database, user_id)
     return found
 
 

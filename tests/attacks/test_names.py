@@ -1,6 +1,5 @@
 """Spellings of names: which are the same name, and which are not."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,10 +8,8 @@ from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
 from hotmem.memory.suppression import SuppressedTexts
-from hotmem.models import Language
 from hotmem.text.names import name_finder, normalize_name, whole_words
 from tests.conversation import said, turns_told
-from tests.letters import LetterEncoder
 from tests.scored import scored
 from tests.tables import attack_cases, tables
 
@@ -82,11 +79,10 @@ async def test_an_invisible_name_is_refused(memory: Memory) -> None:
     assert await turns_told(memory)
 
 
-async def test_names_in_other_scripts_are_forgotten(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for text in ("我和王小明去了北京。", "昨日田中さんと会いました", "민수가 어제 왔다"):
-            await memory.remember(said(text))
-        for name in ("王小明", "田中", "민수"):
-            assert (await memory.forget(user_id="ana", entity=name)).turns == 1
-            assert memory.runtime.suppression.hides(f"「{name}」", user_id="ana")
-        assert not await turns_told(memory)
+async def test_names_in_other_scripts_are_forgotten(lettered: Memory) -> None:
+    for text in ("我和王小明去了北京。", "昨日田中さんと会いました", "민수가 어제 왔다"):
+        await lettered.remember(said(text))
+    for name in ("王小明", "田中", "민수"):
+        assert (await lettered.forget(user_id="ana", entity=name)).turns == 1
+        assert lettered.runtime.suppression.hides(f"「{name}」", user_id="ana")
+    assert not await turns_told(lettered)

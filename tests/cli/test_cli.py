@@ -22,8 +22,8 @@ from hotmem.cli.memory_file import option_name
 from hotmem.portability import read_export
 from hotmem.tools.registry import TOOLS, tool
 from tests import warm
-from tests.commands import run
-from tests.conversation import OpenMemory, said
+from tests.commands import Run, run
+from tests.conversation import OpenMemory, said, turn_record
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -54,6 +54,12 @@ def database_file(shared_file: Path, database: Path) -> Path:
     return Path(copy(shared_file, database))
 
 
+@pytest.fixture
+def ana(database_file: Path) -> Run:
+    """Runs a command on the file, for Ana."""
+    return lambda *words: run(*words, "-u", "ana", "-d", database_file)
+
+
 pytestmark = pytest.mark.usefixtures("command_line")
 
 
@@ -64,51 +70,51 @@ def test_recall_shows_the_block(database_file: Path) -> None:
 
 
 def test_recall_keeps_to_the_budget_of_the_environment(
-    database_file: Path, monkeypatch: pytest.MonkeyPatch
+    ana: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = ("recall", "What's my dog called?", "-u", "ana", "-d", database_file)
+    asked = ("recall", "What's my dog called?")
     monkeypatch.setenv("HOTMEM_MAX_CONTEXT_TOKENS", "10")
-    assert "Potola" not in run(*asked).output
-    assert "Potola" in run(*asked, "--tokens", "300").output
+    assert "Potola" not in ana(*asked).output
+    assert "Potola" in ana(*asked, "--tokens", "300").output
 
 
-def test_evolve_reports_each_category(database_file: Path) -> None:
-    outcome = run("evolve", "--category", "contexts", "--user", "ana", "--database", database_file)
+def test_evolve_reports_each_category(ana: Run) -> None:
+    outcome = ana("evolve", "--category", "contexts")
     assert outcome.exit_code == 0 and "contexts" in outcome.output
-    assert run("subcategories", "--user", "ana", "--database", database_file).exit_code == 0
+    assert ana("subcategories").exit_code == 0
     assert "Rebuild the subcategories" in run("evolve", "--help").output
 
 
-def test_a_change_of_a_subcategory_names_its_options(database_file: Path) -> None:
-    words = ("edit-subcategory", "contexts", "x", "--user", "ana", "--database", database_file)
+def test_a_change_of_a_subcategory_names_its_options(ana: Run) -> None:
+    words = ("edit-subcategory", "contexts", "x")
     for options, expected in (
         ((), "--rename"),
         (("--pin", "--split"), "exactly one"),
         (("--rename", "y"), "has no subcategory 'x'"),
         (("--merge", "y", "--merge", "z"), "has no subcategory 'x'"),
     ):
-        outcome = run(*words, *options)
+        outcome = ana(*words, *options)
         assert isinstance(outcome.exception, InvalidInput) and expected in str(outcome.exception)
 
 
-def test_recall_shows_why_there_is_no_block(database_file: Path) -> None:
-    outcome = run("recall", "Hello!", "-u", "ana", "-d", database_file)
+def test_recall_shows_why_there_is_no_block(ana: Run) -> None:
+    outcome = ana("recall", "Hello!")
     assert outcome.exit_code == 0 and "no memory" in outcome.output
 
 
-def test_memories_are_listed_and_past_ones_on_request(database_file: Path) -> None:
-    listed = run("memories", "-u", "ana", "-d", database_file)
+def test_memories_are_listed_and_past_ones_on_request(ana: Run, database_file: Path) -> None:
+    listed = ana("memories")
     assert listed.exit_code == 0
     assert "Ana's dog is called Potola." in listed.output and "Ana lives in Porto." in listed.output
     assert "Porto" not in run("memories", "-u", "ben", "-d", database_file).output
-    assert run("memories", "-u", "ana", "-d", database_file, "--past").exit_code == 0
-    listed = run("memories", "-u", "ana", "-d", database_file, "--json")
+    assert ana("memories", "--past").exit_code == 0
+    listed = ana("memories", "--json")
     assert {one["text"] for one in json.loads(listed.output)} >= {"Ana lives in Porto."}
 
 
-def test_a_user_is_exported_and_imported(database_file: Path, tmp_path: Path) -> None:
+def test_a_user_is_exported_and_imported(ana: Run, tmp_path: Path) -> None:
     file, copy = tmp_path / "sessions.jsonl", tmp_path / "copy.db"
-    out = run("export", file, "-u", "ana", "-d", database_file)
+    out = ana("export", file)
     assert out.exit_code == 0 and "turn: 2" in out.output
     assert [
         record["id"]
@@ -119,34 +125,34 @@ def test_a_user_is_exported_and_imported(database_file: Path, tmp_path: Path) ->
     assert into.exit_code == 0 and re.search(r"memories +2", into.output)
     again = json.loads(run("import", file, "-d", copy, "-u", "ana", "--json").stdout)
     assert (again["turns"], again["memories"], again["known"], again["sessions"]) == (0, 0, 4, 2)
-    assert isinstance(run("export", file, "-u", "ana", "-d", database_file).exception, InvalidInput)
+    assert isinstance(ana("export", file).exception, InvalidInput)
     assert "Ana lives in Porto." in run("memories", "-u", "ana", "-d", copy).output
 
 
-def test_a_copy_to_read_is_not_imported(database_file: Path, tmp_path: Path) -> None:
+def test_a_copy_to_read_is_not_imported(ana: Run, tmp_path: Path) -> None:
     file, other = tmp_path / "all.json", tmp_path / "other.db"
-    assert run("export", file, "-u", "ana", "-d", database_file, "--all").exit_code == 0
+    assert ana("export", file, "--all").exit_code == 0
     for form in ((), ("--form", "mem0")):
         outcome = run("import", file, "-u", "ana", "-d", other, *form)
         assert isinstance(outcome.exception, InvalidInput) and not other.exists()
         assert "a copy to read" in str(outcome.exception) and "--all" in str(outcome.exception)
 
 
-def test_a_confirmed_deletion_deletes_no_more_than_was_shown(database_file: Path) -> None:
-    asked = ("forget", "-u", "ana", "-d", database_file, "--everything")
-    printed = run(*asked, "--dry-run").output
+def test_a_confirmed_deletion_deletes_no_more_than_was_shown(ana: Run) -> None:
+    asked = ("forget", "--everything")
+    printed = ana(*asked, "--dry-run").output
     code = re.search(r"--confirmation\s+(\w{12})", printed)
     assert code is not None
-    run("store", "The lamp is new.", "-u", "ana", "-d", database_file)
-    refused = run(*asked, "--confirmation", code[1])
+    ana("store", "The lamp is new.")
+    refused = ana(*asked, "--confirmation", code[1])
     assert isinstance(refused.exception, DeletionChanged) and "--dry-run" in str(refused.exception)
-    assert "The lamp is new." in run("memories", "-u", "ana", "-d", database_file).output
-    code = re.search(r"--confirmation\s+(\w{12})", run(*asked, "--dry-run").output)
+    assert "The lamp is new." in ana("memories").output
+    code = re.search(r"--confirmation\s+(\w{12})", ana(*asked, "--dry-run").output)
     assert code is not None
-    assert "removed" in run(*asked, "--confirmation", code[1]).output
+    assert "removed" in ana(*asked, "--confirmation", code[1]).output
 
 
-def test_forget_asks_on_a_terminal(database_file: Path) -> None:
+def test_forget_asks_on_a_terminal(ana: Run, database_file: Path) -> None:
     """Each run has a terminal of its own, on which the answer was typed."""
     asked = ("forget", "-u", "ana", "-d", str(database_file), "--everything")
     for words, answer, expected in (
@@ -162,26 +168,18 @@ def test_forget_asks_on_a_terminal(database_file: Path) -> None:
         os.close(theirs)
         os.close(terminal)
         assert expected in shown and ("[y/N]" in shown) == bool(answer)
-        known = run("memories", "-u", "ana", "-d", database_file).output
+        known = ana("memories").output
         assert ("Potola" in known) == (answer != b"y\n")
 
 
-def test_forget_reports_what_was_deleted(database_file: Path) -> None:
-    asked = run(
-        "forget", "-u", "ana", "-d", database_file, "--entity", "potola", "--dry-run"
-    ).output
+def test_forget_reports_what_was_deleted(ana: Run, database_file: Path) -> None:
+    asked = ana("forget", "--entity", "potola", "--dry-run").output
     assert "1 turn, 1 memory and 1 session" in asked and "would be deleted" in asked
-    assert (
-        "1 turn, 1 memory and 1 session"
-        in run("forget", "-u", "ana", "-d", database_file, "--entity", "potola").output
-    )
+    assert "1 turn, 1 memory and 1 session" in ana("forget", "--entity", "potola").output
     assert "Nothing of it is left in the memory file." in " ".join(
-        run("forget", "-u", "ana", "-d", database_file, "--session", "tuesday").output.split()
+        ana("forget", "--session", "tuesday").output.split()
     )
-    assert (
-        "Nothing of it is stored"
-        in run("forget", "-u", "ana", "-d", database_file, "--everything").output
-    )
+    assert "Nothing of it is stored" in ana("forget", "--everything").output
     assert (
         b"potola" not in database_file.read_bytes().lower()
         and b"porto" not in database_file.read_bytes().lower()
@@ -219,12 +217,10 @@ def test_an_error_is_one_line_with_its_fix_and_creates_no_file(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_forget_needs_a_target(database_file: Path) -> None:
-    outcome = run("forget", "-u", "ana", "-d", database_file)
+def test_forget_needs_a_target(ana: Run) -> None:
+    outcome = ana("forget")
     assert isinstance(outcome.exception, InvalidInput)
-    assert (
-        "Potola" in run("recall", "What's my dog called?", "-u", "ana", "-d", database_file).output
-    )
+    assert "Potola" in ana("recall", "What's my dog called?").output
 
 
 TOOL_ONLY = frozenset(
@@ -241,15 +237,7 @@ TOOL_ONLY = frozenset(
 )
 """Arguments without a command-line option."""
 
-TURN_FIELDS = {
-    "id": "1",
-    "user_id": "ana",
-    "session_id": "s",
-    "role": "user",
-    "text": "Hi.",
-    "spoken_at": "2026-03-02T09:00:00+00:00",
-}
-TURN = json.dumps({"type": "turn"} | TURN_FIELDS)
+TURN = json.dumps(turn_record("Hi.", "1"))
 
 
 @pytest.mark.parametrize(
@@ -281,96 +269,71 @@ def test_blank_lines_and_questions_are_skipped(tmp_path: Path) -> None:
         list(read_export(file))
 
 
-def test_a_stored_statement_is_found(database_file: Path) -> None:
-    stored = run(
-        "store",
-        "The boiler's serial number is 44 B 19.",
-        "-u",
-        "ana",
-        "-d",
-        database_file,
-        "--importance",
-        "4",
-        "--tag",
-        "heating",
+def test_a_stored_statement_is_found(ana: Run) -> None:
+    stored = ana(
+        "store", "The boiler's serial number is 44 B 19.", "--importance", "4", "--tag", "heating"
     )
     assert stored.exit_code == 0, stored.output
     assert "importance 4" in stored.output and "heating" in stored.output
-    found = run("search", "serial number of the boiler", "-u", "ana", "-d", database_file)
+    found = ana("search", "serial number of the boiler")
     assert "44 B 19" in found.output
-    answer = json.loads(run("search", "boiler", "-u", "ana", "-d", database_file, "--json").output)
+    answer = json.loads(ana("search", "boiler", "--json").output)
     assert answer["results"][0]["importance"] == 4
-    assert "Potola" in run("contextual", "dog", "-u", "ana", "-d", database_file).output
+    assert "Potola" in ana("contextual", "dog").output
     ranked = ("--ranking", "design", "--weight", "importance=9", "--weight", "meaning=0", "--json")
-    found = run("search", "dog", "-u", "ana", "-d", database_file, *ranked)
+    found = ana("search", "dog", *ranked)
     assert json.loads(found.output)["results"][0]["importance"] == 4
     only_turns = ("--conversation-weight", "1", "--json")
-    found = run("search", "dog boiler", "-u", "ana", "-d", database_file, *only_turns)
+    found = ana("search", "dog boiler", *only_turns)
     assert json.loads(found.output)["results"][0]["content_type"] == "turn"
 
 
-def test_a_stored_statement_shows_what_it_ended(database_file: Path) -> None:
-    given = ("-u", "ana", "-d", database_file)
-    run("store", "The alarm code is 4711.", *given)
-    stored = run("store", "The alarm code is 4712.", *given).output
+def test_a_stored_statement_shows_what_it_ended(ana: Run) -> None:
+    ana("store", "The alarm code is 4711.")
+    stored = ana("store", "The alarm code is 4712.").output
     ended = re.search(r"ended +The alarm code is 4711\. .*`hotmem undo (\w+)`", stored)
     assert ended is not None and stored.count("4711") == 1
-    assert "4711" not in run("memories", *given).output
-    assert run("undo", ended[1], *given).exit_code == 0
-    assert "4711" in run("memories", *given).output
+    assert "4711" not in ana("memories").output
+    assert ana("undo", ended[1]).exit_code == 0
+    assert "4711" in ana("memories").output
 
 
-def test_what_was_understood_is_shown(database_file: Path) -> None:
-    outcome = run(
-        "store", "The tax number is 12.", "-u", "ana", "-d", database_file, "--tag", "tax"
-    )
+def test_what_was_understood_is_shown(ana: Run) -> None:
+    outcome = ana("store", "The tax number is 12.", "--tag", "tax")
     assert outcome.exit_code == 0, outcome.output
-    found = run("search", "everything tagged tax", "-u", "ana", "-d", database_file).output
+    found = ana("search", "everything tagged tax").output
     assert "The tax number is 12." in found and "understood as: notes, tag tax" in found
-    assert "understood as" not in run("search", "dog", "-u", "ana", "-d", database_file).output
+    assert "understood as" not in ana("search", "dog").output
 
 
-def test_a_memory_is_edited(database_file: Path) -> None:
+def test_a_memory_is_edited(ana: Run) -> None:
     dog, *_ = [
         one["id"]
-        for one in json.loads(
-            run("search", "dog", "-u", "ana", "-d", database_file, "--json").output
-        )["results"]
+        for one in json.loads(ana("search", "dog", "--json").output)["results"]
         if one["category"]
     ]
-    outcome = run(
-        "edit",
-        dog,
-        "-u",
-        "ana",
-        "-d",
-        database_file,
-        "--content",
-        "Ana's dog is called Pippa.",
-        "--importance",
-        "5",
-    )
+    outcome = ana("edit", dog, "--content", "Ana's dog is called Pippa.", "--importance", "5")
     assert outcome.exit_code == 0 and "content" in outcome.output, outcome.output
-    assert "Pippa" in run("memories", "-u", "ana", "-d", database_file).output
+    assert "Pippa" in ana("memories").output
 
 
 @pytest.mark.parametrize(("words", "expected"), CASES["an_invalid_option_is_named"])
-def test_an_invalid_option_is_named(database_file: Path, words: list[str], expected: str) -> None:
+def test_an_invalid_option_is_named(ana: Run, words: list[str], expected: str) -> None:
     Path("other.jsonl").write_text(TURN.replace('"ana"', '"ben"'))
-    outcome = run(*words, "-u", "ana", "-d", database_file)
+    outcome = ana(*words)
     assert outcome.exit_code != 0
     assert isinstance(outcome.exception, InvalidInput) and expected in str(outcome.exception)
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
 def test_a_date_is_in_the_time_zone_of_the_user(
-    database_file: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+    ana: Run, monkeypatch: pytest.MonkeyPatch, zone: str
 ) -> None:
     monkeypatch.setenv("HOTMEM_TIME_ZONE", zone)
     day = TURNS[0].spoken_at.astimezone(ZoneInfo(zone)).date()
 
     def found(*words: str) -> bool:
-        return "Potola" in run("search", "dog", "-u", "ana", "-d", database_file, *words).output
+        return "Potola" in ana("search", "dog", *words).output
 
     assert found("--after", day.isoformat(), "--before", str(day + timedelta(days=1)))
     assert not found("--before", day.isoformat()) and not found(
@@ -378,15 +341,9 @@ def test_a_date_is_in_the_time_zone_of_the_user(
     )
 
 
-def test_empty_results_are_reported_in_words(database_file: Path) -> None:
-    assert (
-        run("search", "dog", "-u", "ana", "-d", database_file, "--after", "2999-01-01").output
-        == "no results\n"
-    )
-    assert (
-        run("forget", "-u", "ana", "-d", database_file, "--entity", "Zed").stdout
-        == "no turn or memory mentions 'Zed'\n"
-    )
+def test_empty_results_are_reported_in_words(ana: Run) -> None:
+    assert ana("search", "dog", "--after", "2999-01-01").output == "no results\n"
+    assert ana("forget", "--entity", "Zed").stdout == "no turn or memory mentions 'Zed'\n"
 
 
 @pytest.mark.parametrize("name", [one.name for one in TOOLS])
@@ -405,20 +362,19 @@ def test_every_tool_argument_has_an_option(name: str) -> None:
     assert {one for one in named if one.startswith("--")} <= options
 
 
-def test_decisions_are_undone_on_the_command_line(database_file: Path) -> None:
-    asked = ("-u", "ana", "-d", database_file)
-    read = json.loads(run("decisions", "--action", "read", "--json", *asked).stdout)["decisions"]
+def test_decisions_are_undone_on_the_command_line(ana: Run) -> None:
+    read = json.loads(ana("decisions", "--action", "read", "--json").stdout)["decisions"]
     (dog,) = [one for one in read if "t1" in one["reason"]]
-    undone = json.loads(run("undo", dog["id"][:10], "--json", *asked).stdout)
-    assert "dog is called Potola" not in run("memories", *asked).output
-    assert "undone" in run("decisions", "--action", "undone", *asked).output
-    assert run("undo", undone["decision"], *asked).exit_code == 0
-    assert "dog is called Potola" in run("memories", *asked).output
-    wrong = run("decisions", "--action", "eaten", *asked).exception
+    undone = json.loads(ana("undo", dog["id"][:10], "--json").stdout)
+    assert "dog is called Potola" not in ana("memories").output
+    assert "undone" in ana("decisions", "--action", "undone").output
+    assert ana("undo", undone["decision"]).exit_code == 0
+    assert "dog is called Potola" in ana("memories").output
+    wrong = ana("decisions", "--action", "eaten").exception
     assert isinstance(wrong, InvalidInput) and "--action" in str(wrong)
 
 
-def test_maintenance_commands_report_the_state(database_file: Path) -> None:
+def test_maintenance_commands_report_the_state(ana: Run, database_file: Path) -> None:
     for words, shown in (
         (("stats",), "by category"),
         (("discover",), "search_memory"),
@@ -427,9 +383,9 @@ def test_maintenance_commands_report_the_state(database_file: Path) -> None:
         (("decisions", "--action", "merged"), "no decisions"),
         (("quality",), "no reply to a context block is recorded"),
     ):
-        outcome = run(*words, "-u", "ana", "-d", database_file)
+        outcome = ana(*words)
         assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
-    assert "archived" in run("optimize-tags", "-u", "ana", "-d", database_file).output
+    assert "archived" in ana("optimize-tags").output
     assert "sound" in run("validate", "-d", database_file).output
     assert "entries" in run("repair", "-d", database_file).output
     assert "language 'en'" in run("language", "-d", database_file).output
@@ -437,7 +393,7 @@ def test_maintenance_commands_report_the_state(database_file: Path) -> None:
         "entries indexed in the language 'de'" in run("language", "de", "-d", database_file).output
     )
     assert "language 'de'" in run("language", "-d", database_file).output
-    assert json.loads(run("stats", "-u", "ana", "-d", database_file, "--json").output)["turns"] == 2
+    assert json.loads(ana("stats", "--json").output)["turns"] == 2
 
 
 def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path) -> None:
@@ -503,53 +459,35 @@ def test_users_are_listed_with_what_is_stored_of_them(database_file: Path) -> No
     assert listed[1]["last_said"] is None
 
 
-def test_network_usage_and_trace_report_the_memory(database_file: Path) -> None:
-    run("store", "Potola's vet is in Porto.", "-u", "ana", "-d", database_file)
-    assert re.search(r"Potola +│ 1 +│ 2", run("network", "-u", "ana", "-d", database_file).output)
-    assert (
-        "Porto – Potola"
-        in run("network", "-u", "ana", "-d", database_file, "--about", "Porto").output
-    )
-    used = run("usage", "-u", "ana", "-d", database_file).output
+def test_network_usage_and_trace_report_the_memory(ana: Run) -> None:
+    ana("store", "Potola's vet is in Porto.")
+    assert re.search(r"Potola +│ 1 +│ 2", ana("network").output)
+    assert "Porto – Potola" in ana("network", "--about", "Porto").output
+    used = ana("usage").output
     assert "0 in context blocks, 0 used by replies" in used and "Ana lives in Porto." in used
     assert "memories that searches found or replies used" in used
-    traced = run(
-        "trace",
-        "What's my dog called?",
-        "-u",
-        "ana",
-        "-d",
-        database_file,
-        "--expected",
-        "is called Potola",
-    ).output
+    traced = ana("trace", "What's my dog called?", "--expected", "is called Potola").output
     assert "verbatim" in traced and "found" in traced and "It is result 1" in traced
-    assert (
-        "No stored text matches"
-        in run("trace", "dog", "-u", "ana", "-d", database_file, "--expected", "violin").output
-    )
+    assert "No stored text matches" in ana("trace", "dog", "--expected", "violin").output
 
 
 def test_plots_are_drawn_or_the_missing_package_is_named(
-    database_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ana: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for command in (("network", "--min-count", "1"), ("timeline", "--by", "day")):
         png = tmp_path / f"{command[0]}.png"
-        outcome = run(*command, "-u", "ana", "-d", database_file, "--png", png)
+        outcome = ana(*command, "--png", png)
         assert outcome.exit_code == 0 and "plot written to" in outcome.output
         assert png.read_bytes().startswith(b"\x89PNG")
-        outcome = run(*command, "-u", "ana", "-d", database_file, "--png", png)
+        outcome = ana(*command, "--png", png)
         assert isinstance(outcome.exception, InvalidInput)
         assert str(outcome.exception).endswith("or pass --overwrite.")
-        assert (
-            run(*command, "-u", "ana", "-d", database_file, "--png", png, "--overwrite").exit_code
-            == 0
-        )
+        assert ana(*command, "--png", png, "--overwrite").exit_code == 0
     monkeypatch.delitem(sys.modules, "hotmem.cli.plots")
     monkeypatch.delitem(sys.modules, "hotmem.core.graph_layout")
     monkeypatch.delattr("hotmem.cli.plots")
     monkeypatch.setitem(sys.modules, "networkx", None)
-    outcome = run("network", "-u", "ana", "-d", database_file, "--png", tmp_path / "none.png")
+    outcome = ana("network", "--png", tmp_path / "none.png")
     assert isinstance(outcome.exception, InvalidInput) and "pipecat-hotmem[pictures]" in str(
         outcome.exception
     )

@@ -8,11 +8,12 @@ from pathlib import Path
 from shutil import copy
 
 import pytest
+from typer.testing import Result
 
 from hotmem import InvalidInput, __version__
 from hotmem.cli import app, console
 from hotmem.storage.sqlite.connection import connect
-from tests.commands import run
+from tests.commands import Run, run
 from tests.conversation import OpenMemory, said
 from tests.tables import tables
 
@@ -57,33 +58,38 @@ def database_file(shared_file: Path, database: Path) -> Path:
     return Path(copy(shared_file, database))
 
 
+@pytest.fixture
+def ana(database_file: Path) -> Run:
+    """Runs a command on the file, for Ana."""
+    return lambda *words: run(*words, "-u", "ana", "-d", database_file)
+
+
 @pytest.fixture(autouse=True)
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(console, "screen", console.make_console(width=80))
     monkeypatch.chdir(tmp_path)
 
 
-def refused(*words: str | Path) -> str:
+def refused(outcome: Result) -> str:
     """Return the error of a command."""
-    outcome = run(*words)
     assert isinstance(outcome.exception, InvalidInput), outcome.output
     return str(outcome.exception)
 
 
 @pytest.mark.parametrize(("words", "shown"), CASES["every_command_shows_text_that_looks_like"])
 def test_every_command_shows_text_that_looks_like_markup(
-    words: list[str], shown: str, database_file: Path
+    words: list[str], shown: str, ana: Run
 ) -> None:
-    outcome = run(*words, "-u", "ana", "-d", database_file)
+    outcome = ana(*words)
     assert outcome.exception is None or isinstance(outcome.exception, InvalidInput), repr(
         outcome.exception
     )
     assert shown in " ".join(outcome.output.split()), outcome.output
 
 
-def test_import_and_export_print_it_too(database_file: Path, tmp_path: Path) -> None:
+def test_import_and_export_print_it_too(ana: Run, database_file: Path, tmp_path: Path) -> None:
     file = tmp_path / "[out].jsonl"
-    assert run("export", file, "-u", "ana", "-d", database_file).exit_code == 0
+    assert ana("export", file).exit_code == 0
     assert json.loads(file.read_text("utf-8").splitlines()[0])
     foreign = tmp_path / "mem0.json"
     record = {
@@ -137,66 +143,44 @@ def test_errors_are_printed_literally_in_one_line(
         assert line.endswith(f"Run: {hint}")
 
 
-def test_ids_are_accepted_as_they_are_printed(database_file: Path) -> None:
-    listed = run("memories", "-u", "ana", "-d", database_file).output
+def test_ids_are_accepted_as_they_are_printed(ana: Run, database_file: Path) -> None:
+    listed = ana("memories").output
     first, second = re.findall(r"(?m)^│ ([0-9a-f]{12}) │ .*The page", listed)
-    found = run("search", "page that needs pip install", "-u", "ana", "-d", database_file).output
+    found = ana("search", "page that needs pip install").output
     assert f"│ {first} │" in found
-    assert run("edit", first, "-u", "ana", "-d", database_file, "--importance", "5").exit_code == 0
-    assert (
-        "found"
-        in run(
-            "trace", "pip install", "-u", "ana", "-d", database_file, "--expected", second
-        ).output
-    )
-    merged = json.loads(
-        run("merge", first, second, "-u", "ana", "-d", database_file, "--json").output
-    )
-    decided = run("decisions", "-u", "ana", "-d", database_file).output
+    assert ana("edit", first, "--importance", "5").exit_code == 0
+    assert "found" in ana("trace", "pip install", "--expected", second).output
+    merged = json.loads(ana("merge", first, second, "--json").output)
+    decided = ana("decisions").output
     assert f"│ {merged['decision'][:12]} │ merged" in decided and f"→ {first}" in decided
-    assert run("undo", merged["decision"][:12], "-u", "ana", "-d", database_file).exit_code == 0
-    assert "undone on" in run("decisions", "-u", "ana", "-d", database_file).output
-    assert (
-        "1 memory" in run("forget", "--memory-id", first, "-u", "ana", "-d", database_file).output
-    )
-    assert (
-        "1 memory"
-        in run("forget", "--memory-id", second[:4], "-u", "ana", "-d", database_file).output
-    )
-    assert "not the ID of a memory" in refused(
-        "forget", "--memory-id", first, "-u", "ana", "-d", database_file
-    )
+    assert ana("undo", merged["decision"][:12]).exit_code == 0
+    assert "undone on" in ana("decisions").output
+    assert "1 memory" in ana("forget", "--memory-id", first).output
+    assert "1 memory" in ana("forget", "--memory-id", second[:4]).output
+    assert "not the ID of a memory" in refused(ana("forget", "--memory-id", first))
 
 
-def test_an_ambiguous_abbreviation_is_refused(database_file: Path) -> None:
+def test_an_ambiguous_abbreviation_is_refused(ana: Run, database_file: Path) -> None:
     with connect(database_file) as conn:
         conn.execute("UPDATE memories SET public_id = 'abcdef12' || substr(public_id, 9)")
         (known,) = conn.execute("SELECT count(*) FROM memories").fetchone()
     conn.close()
-    error = refused("forget", "--memory-id", "abcdef12", "-u", "ana", "-d", database_file)
+    error = refused(ana("forget", "--memory-id", "abcdef12"))
     assert "is the beginning of several ids: abcdef12" in error and "Give more characters" in error
-    assert "abcdef12" in refused(
-        "edit", "ABCDEF12", "-u", "ana", "-d", database_file, "--importance", "5"
+    assert "abcdef12" in refused(ana("edit", "ABCDEF12", "--importance", "5"))
+    assert ana("memories").output.count("abcdef12") == known, "nothing was forgotten"
+    assert "not the id of a memory" in refused(ana("edit", "abc", "--importance", "5")), (
+        "too short to be looked up"
     )
-    assert run("memories", "-u", "ana", "-d", database_file).output.count("abcdef12") == known, (
-        "nothing was forgotten"
-    )
-    assert "not the id of a memory" in refused(
-        "edit", "abc", "-u", "ana", "-d", database_file, "--importance", "5"
-    ), "too short to be looked up"
 
 
-def test_the_id_of_another_user_is_refused(database_file: Path) -> None:
+def test_the_id_of_another_user_is_refused(ana: Run, database_file: Path) -> None:
     run("store", "Ben likes tea.", "-u", "ben", "-d", database_file)
     (bens,) = re.findall(
         r"(?m)^│ ([0-9a-f]{12}) │", run("memories", "-u", "ben", "-d", database_file).output
     )
-    assert "not the ID of a memory" in refused(
-        "forget", "--memory-id", bens, "-u", "ana", "-d", database_file
-    )
-    assert "not the id of a memory" in refused(
-        "edit", bens, "-u", "ana", "-d", database_file, "--importance", "5"
-    )
+    assert "not the ID of a memory" in refused(ana("forget", "--memory-id", bens))
+    assert "not the id of a memory" in refused(ana("edit", bens, "--importance", "5"))
 
 
 def test_the_version_is_printed() -> None:
@@ -219,7 +203,7 @@ def test_the_error_for_an_unknown_user_lists_known_users(
     words: tuple[str, ...], database_file: Path, tmp_path: Path
 ) -> None:
     before = sorted(tmp_path.iterdir())
-    assert refused(*words, "-u", "bob", "-d", database_file).endswith(
+    assert refused(run(*words, "-u", "bob", "-d", database_file)).endswith(
         "has no user 'bob'. Name another with --user: 'ana'."
     )
     assert sorted(tmp_path.iterdir()) == before
@@ -228,19 +212,21 @@ def test_the_error_for_an_unknown_user_lists_known_users(
 @pytest.mark.parametrize("words", USER_COMMANDS[:4], ids=" ".join)
 def test_an_empty_memory_is_reported(words: tuple[str, ...], database: Path) -> None:
     database.touch()
-    assert "is empty: no turn has been stored yet" in refused(*words, "-u", "ana", "-d", database)
+    assert "is empty: no turn has been stored yet" in refused(
+        run(*words, "-u", "ana", "-d", database)
+    )
 
 
 def test_a_path_that_is_not_a_file_is_reported(tmp_path: Path) -> None:
-    assert f"{tmp_path} is a folder" in refused("stats", "-u", "ana", "-d", tmp_path)
-    assert "copy.db not found. Name a file" in refused("restore", "copy.db", "-d", "new.db")
+    assert f"{tmp_path} is a folder" in refused(run("stats", "-u", "ana", "-d", tmp_path))
+    assert "copy.db not found. Name a file" in refused(run("restore", "copy.db", "-d", "new.db"))
     assert "A URL (sqlite://…) is no memory file" in str(
         run("stats", "-u", "ana", "-d", "sqlite:///memory.db").exception
     )
 
 
-def test_forget_names_its_options(database_file: Path) -> None:
+def test_forget_names_its_options(ana: Run) -> None:
     for more in ((), ("--everything", "--entity", "Potola")):
         assert "exactly one of --entity, --session, --memory-id and --everything" in refused(
-            "forget", "-u", "ana", "-d", database_file, *more
+            ana("forget", *more)
         )

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import Result
 
 from hotmem.errors import InvalidInput, StoreTooNew, StoreUnusable
-from hotmem.storage import open_storage, queries
+from hotmem.storage import open_storage
 from hotmem.storage.sqlite.connection import connect
 from tests.commands import run
-from tests.conversation import life
+from tests.conversation import life, store_turns
 from tests.postgres import VERSIONS, PostgresServer
 
 FIRST, *_ = VERSIONS
@@ -29,7 +29,7 @@ def source(database: Path) -> Path:
         storage = open_storage(database)
         for user in ("ana", "ben"):
             for turn in life(user, 10):
-                await storage.database.write_all(queries.turns.add, turn, turn.spoken_at)
+                await store_turns(storage.database, turn, now=turn.spoken_at)
         await storage.database.close()
 
     asyncio.run(fill())

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from hotmem.cli import app
 from hotmem.core.location import EncryptionKey
 from hotmem.storage import open_storage, queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import JobKind, Turn
-from tests.conversation import said
+from tests.commands import run as run_command
+from tests.conversation import said, store_turns
 
 SECRET = "Potola"
 
@@ -38,7 +38,7 @@ def database_file(database: Path) -> Path:
 async def keep(path: Path, turns: Sequence[Turn], key: EncryptionKey | None = None) -> None:
     storage = open_storage(path, key)
     for turn in turns:
-        await storage.database.write_all(queries.turns.add, turn, datetime.now(UTC))
+        await store_turns(storage.database, turn, now=datetime.now(UTC))
     await storage.database.close()
 
 
@@ -51,7 +51,7 @@ async def fail(path: Path, work: JobKind, key: int) -> None:
 
 
 def run(*words: str | Path) -> Result:
-    return CliRunner().invoke(app.app, ["doctor", *map(str, words)])
+    return run_command("doctor", *map(str, words))
 
 
 def test_an_intact_file_has_no_findings(database_file: Path) -> None:
@@ -177,8 +177,8 @@ def test_an_encrypted_file_without_its_key_and_with_it(
 def test_an_open_file_is_diagnosed(database_file: Path) -> None:
     async def opened() -> Result:
         storage = open_storage(database_file)
-        await storage.database.write_all(
-            queries.turns.add, said("Another sentence.", name="t3"), datetime.now(UTC)
+        await store_turns(
+            storage.database, said("Another sentence.", name="t3"), now=datetime.now(UTC)
         )
         done = await asyncio.to_thread(run, "-d", database_file)
         await storage.database.close()

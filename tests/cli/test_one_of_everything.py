@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from typer.testing import CliRunner
 
 from hotmem import Turn
-from hotmem.cli import app, console
+from hotmem.cli import console
 from hotmem.types import Role
+from tests.commands import run
 from tests.conversation import OpenMemory
 
 NOUNS: Final = (
@@ -93,7 +93,7 @@ def test_the_pattern_finds_counts_of_one() -> None:
 def test_no_command_counts_one_as_several(folder: Path) -> None:
     for words in COMMANDS:
         copied = [] if words.startswith("copy") else ["-d", "memory.db"]
-        done = CliRunner().invoke(app.app, [*words.split(), *copied])
+        done = run(*words.split(), *copied)
         assert done.exit_code == 0, (words, done.output, done.exception)
         for line in done.output.splitlines():
             assert not ONE_OF_SEVERAL.search(line), (words, line)

@@ -31,20 +31,16 @@ from hotmem.portability.jsonl import SKIPPED_TYPES, record_type
 from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.maintenance import (
-    DecisionsArguments,
     EvolveArguments,
     NoArguments,
-    UndoArguments,
     evolve_categories,
-    memory_decisions,
     memory_stats,
-    undo_decision,
     validate_storage,
 )
 from hotmem.tools.registry import tool
 from hotmem.types import Category, DecisionAction, Kind, NewMemory
 from hotmem.understanding.facts.tags import extract_tags
-from tests.conversation import START, OpenMemory, remember, said
+from tests.conversation import START, OpenMemory, decisions, remember, said, undo, user_of
 
 LEAST, MOST = 5, 10
 
@@ -93,8 +89,7 @@ async def evolved(memory: Memory) -> None:
 
 async def placed(memory: Memory) -> dict[str, str | None]:
     """The subcategory of each memory, by its text."""
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     return {
         record.text: record.subcategory
         for _, record in await memory.runtime.database.read(
@@ -316,37 +311,27 @@ async def test_names_stay_and_an_evolution_is_undone(memory: Memory) -> None:
     assert 2 * len(stayed) >= len(before) and all(
         after[part.name].since == part.since for part in stayed
     )
-    latest, first = [
-        one
-        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-        if one.action == "evolved"
-    ]
+    latest, first = await decisions(memory, DecisionAction.EVOLVED)
     assert latest.id == learnings.decision and "51 memories of learnings" in latest.reason
-    assert (await undo_decision(memory, "ana", UndoArguments(decision=latest.id))).restored == len(
-        before
-    )
+    assert (await undo(memory, latest.id)).restored == len(before)
     assert {part.name for part in await memory.subcategories.of_user("ana")} == {
         part.name for part in before
     }
     returned = await placed(memory)
     assert {text: returned[text] for text in where} == where
-    assert (await undo_decision(memory, "ana", UndoArguments(decision=first.id))).restored == 0
+    assert (await undo(memory, first.id)).restored == 0
     assert await memory.subcategories.of_user("ana") == []
     with pytest.raises(InvalidInput, match="undone on"):
-        await undo_decision(memory, "ana", UndoArguments(decision=first.id))
+        await undo(memory, first.id)
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
 async def test_an_evolution_followed_by_another_cannot_be_undone(memory: Memory) -> None:
     await evolved(memory)
-    (first,) = [
-        one.id
-        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-        if one.action == "evolved"
-    ]
+    (first,) = [one.id for one in await decisions(memory) if one.action == "evolved"]
     await memory.subcategories.evolve("ana", category=Category.LEARNINGS)
     with pytest.raises(InvalidInput, match="evolved since"):
-        await undo_decision(memory, "ana", UndoArguments(decision=first))
+        await undo(memory, first)
 
 
 async def test_forgotten_words_are_removed(database: Path, memory: Memory) -> None:
@@ -412,10 +397,7 @@ async def test_export_includes_subcategories(
 
 async def evolutions(memory: Memory) -> int:
     """Number of evolutions of Ana's categories."""
-    return [
-        one.action
-        for one in (await memory_decisions(memory, "ana", DecisionsArguments(limit=1000))).decisions
-    ].count(DecisionAction.EVOLVED)
+    return [one.action for one in await decisions(memory)].count(DecisionAction.EVOLVED)
 
 
 async def test_evolution_is_scheduled_by_time_and_growth(
@@ -449,8 +431,7 @@ async def test_forgetting_during_an_evolution(
     memory: Memory, topics: dict[Category, Topics]
 ) -> None:
     await evolved(memory)
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     ids = await store(
         memory, *(f"Xylomander: {text}" for text in statements("cooking tricks")[:10])
     )

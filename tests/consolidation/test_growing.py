@@ -12,7 +12,7 @@ import pytest
 
 from hotmem import Memory
 from hotmem.consolidation.summary import count_topics, render_summary, summarise
-from hotmem.models import CachedEncoder, Language
+from hotmem.models import Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.storage.queries import jobs, sessions, turns
@@ -32,7 +32,7 @@ from hotmem.types import (
 )
 from hotmem.types.maintenance import ForgetTurns
 from tests.consolidation.test_summary import SPOKEN
-from tests.conversation import START, remember
+from tests.conversation import START, remember, user_of
 from tests.letters import LetterEncoder
 
 SERVED = UserRotation()
@@ -79,8 +79,7 @@ async def add(storage: Storage, session: Sequence[Turn]) -> None:
 
 
 async def due(storage: Storage) -> SummaryInput | None:
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.database.write(queries.sessions.end, user, "long")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     return (
@@ -236,7 +235,7 @@ async def test_summary_of_sessionforgotten_meanwhile_is_dropped(
     assert again.summarised is None and not again.topics
 
 
-def test_topic_counts_are_additive(language: Language, encoder: CachedEncoder) -> None:
+def test_topic_counts_are_additive(language: Language) -> None:
     session = [said(place, text, role) for place, (role, text) in enumerate(SPOKEN)]
     spoken = list(zip(session, language.parse([turn.text for turn in session]), strict=True))
     whole, parts = count_topics(spoken), count_topics(spoken[6:], count_topics(spoken[:6]))

@@ -3,14 +3,8 @@
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.tools.maintenance import (
-    DecisionsArguments,
-    UndoArguments,
-    memory_decisions,
-    undo_decision,
-)
-from hotmem.types import Decision
-from tests.conversation import remember, said
+from hotmem.types import DecisionAction
+from tests.conversation import decisions, remember, said, undo
 
 
 async def tell(memory: Memory, *texts: str) -> None:
@@ -20,19 +14,9 @@ async def tell(memory: Memory, *texts: str) -> None:
     await memory.settle()
 
 
-async def decisions(memory: Memory) -> list[Decision]:
-    """Return the user's decisions, latest first."""
-    return list((await memory_decisions(memory, "ana", DecisionsArguments())).decisions)
-
-
 async def current(memory: Memory) -> set[str]:
     """Return the memories that hold."""
     return {one.text for one in await memory.memories("ana") if one.valid_until is None}
-
-
-async def undo(memory: Memory, decision: Decision) -> int:
-    """Undo a decision; return how many memories it restored."""
-    return (await undo_decision(memory, "ana", UndoArguments(decision=decision.id))).restored
 
 
 @pytest.mark.parametrize(
@@ -50,12 +34,12 @@ async def test_what_a_turn_ended_is_a_decision_and_holds_again_when_undone(
     old = await current(memory)
     await tell(memory, before, after)
     assert len(old) == 1 and not old & await current(memory)
-    (decision,) = [one for one in await decisions(memory) if one.action == "ended"]
+    (decision,) = await decisions(memory, DecisionAction.ENDED)
     assert decision.into is not None and len(decision.memory_ids) == 1
-    assert await undo(memory, decision) == 1
+    assert (await undo(memory, decision.id)).restored == 1
     assert old <= await current(memory)
     with pytest.raises(InvalidInput, match="undone"):
-        await undo(memory, decision)
+        await undo(memory, decision.id)
 
 
 async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) -> None:
@@ -63,26 +47,16 @@ async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) 
     old = await current(memory)
     await remember(memory, said("No, his name is Thomas, not Tomas.", minutes=5, name="t5"))
     assert not old & await current(memory)
-    (decision,) = [one for one in await decisions(memory) if one.action == "ended"]
-    assert await undo(memory, decision) == 1
+    (decision,) = await decisions(memory, DecisionAction.ENDED)
+    assert (await undo(memory, decision.id)).restored == 1
     assert await current(memory) == old
-
-
-async def test_a_confirmation_is_undone_with_its_source_and_date(memory: Memory) -> None:
-    await tell(memory, "I live in Porto.", "I live in Porto.")
-    (decision,) = [one for one in await decisions(memory) if one.action == "repeated"]
-    (before,) = await memory.memories("ana")
-    await undo(memory, decision)
-    (after,) = await memory.memories("ana")
-    assert (before.confirmations, after.confirmations) == (1, 0)
-    assert after.said_at < before.said_at
 
 
 async def test_a_later_change_is_undone_first(memory: Memory) -> None:
     await tell(memory, "I live in Porto.", "I live in Braga now.", "I live in Faro now.")
-    last, first = (one for one in await decisions(memory) if one.action == "ended")
-    await undo(memory, last)
-    await undo(memory, first)
+    last, first = await decisions(memory, DecisionAction.ENDED)
+    await undo(memory, last.id)
+    await undo(memory, first.id)
     assert len(await current(memory)) == 3
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from hotmem import InvalidInput, Memory
-from hotmem.tools.maintenance import UndoArguments, undo_decision
 from hotmem.tools.registry import tool
 from hotmem.types import Category
 from tests.consolidation.test_evolution import evolved, placed, statements, store
+from tests.conversation import undo
 
 OWN = Category.LEARNINGS
 
@@ -48,7 +48,7 @@ async def test_a_subcategory_is_split_by_topic(memory: Memory) -> None:
     parts = await memory.subcategories.of_user("ana")
     assert 2 <= len(parts) <= 3 and all(part.pinned for part in parts)
     assert merged - 3 <= sum(part.memories for part in parts) <= 36
-    await undo_decision(memory, "ana", UndoArguments(decision=decision))
+    await undo(memory, decision)
     assert await names(memory) == {first: merged}
 
 

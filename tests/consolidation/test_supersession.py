@@ -1,15 +1,16 @@
-"""Supersession: tables, and independence of the order of import."""
+"""Supersession and derivation: tables, and independence of the order of import."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import pairwise, permutations
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hotmem.revision.derivation import Link, Said, derive
 from hotmem.revision.supersession import find_corrected, find_supersession
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -260,13 +261,7 @@ def test_any_correction_is_accepted(wrong: str, right: str, value: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "bare"),
-    [
-        ("the  Dog!", "dog"),
-        ("my dog", "dog"),
-        ("Anna", "anna"),
-        ("a", "a"),
-        ('"Potola."', "potola"),
-    ],
+    CASES["values_are_normalized"],
 )
 def test_values_are_normalized(value: str, bare: str) -> None:
     assert normalize_value(value) == bare
@@ -275,3 +270,78 @@ def test_values_are_normalized(value: str, bare: str) -> None:
 @given(st.text(max_size=40))
 def test_normalization_is_idempotent(value: str) -> None:
     assert normalize_value(value) == " ".join(normalize_value(value).split())
+
+
+SUBJECTS: Final = ("Ana", "Ben")
+
+STATED: Final = st.lists(
+    st.tuples(
+        st.sampled_from(SUBJECTS),
+        st.sampled_from(("lives in", "likes")),
+        st.sampled_from(("Leith", "Oban")),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+"""Subjects, relations, values, and whether it is a denial."""
+
+
+def spoken(place: int, subject: str, relation: str, value: str, denied: bool = False) -> Said:
+    """A statement of a day, read from a turn of its own."""
+    at, kind, category = day(place), Kind.FACT, Category.CONTEXTS
+    single = relation == "lives in"
+    facts = (subject, relation, value, kind, category, 3, denied and not single, False, single)
+    memory = StoredMemory(str(place), f"{subject} {value}", *facts, at, at, None, 0, ())
+    return Said(memory, place, at, at)
+
+
+Outcome = dict[str, tuple[StoredMemory, list[int | None], str | None]]
+
+
+def derived(
+    rows: list[Said], *links: Link, apart: frozenset[tuple[str, str]] = frozenset()
+) -> Outcome:
+    """What is derived, by first statement."""
+    return {
+        one.memory.id: (
+            replace(one.memory, doubted_by=None),
+            [other.turn for other in one.said],
+            None if one.ended_by is None else one.ended_by.memory.id,
+        )
+        for one in derive(rows, links, apart)
+    }
+
+
+@given(STATED)
+def test_the_order_of_statements_about_others_does_not_matter(
+    told: list[tuple[str, str, str, bool]],
+) -> None:
+    rows = [spoken(place, *one) for place, one in enumerate(told)]
+    ordered = sorted(rows, key=lambda row: row.memory.subject)
+    assert derived(rows) == derived(ordered)
+    alone = [row for row in rows if row.memory.subject == "Ana"]
+    assert derived(alone).items() <= derived(rows).items()
+
+
+@given(STATED, st.integers(0, 11))
+def test_a_link_counts_only_while_both_of_its_ends_do(
+    told: list[tuple[str, str, str, bool]], gone: int
+) -> None:
+    rows = [spoken(place, *one) for place, one in enumerate(told)]
+    links = [Link(str(gone), row.memory.id, day(gone), ended=True) for row in rows]
+    left = [row for row in rows if row.turn != gone]
+    assert derived(left, *links) == derived(left)
+
+
+def test_a_recorded_effect_ends_what_no_rule_does() -> None:
+    rows = [spoken(0, "Ana", "likes", "Oban"), spoken(1, "Ben", "lives in", "Leith")]
+    link = Link("1", "0", day(1), ended=True)
+    assert derived(rows, link)["0"][2] == "1"
+    again = derived([*rows, spoken(2, "Ana", "likes", "Oban")], link)
+    assert (again["0"][0].valid_until, again["2"][0].valid_until) == (day(1), None)
+
+
+def test_what_a_person_keeps_apart_has_no_effect() -> None:
+    rows = [spoken(0, "Ana", "lives in", "Leith"), spoken(1, "Ana", "lives in", "Oban")]
+    assert derived(rows)["0"][2] == "1"
+    assert derived(rows, apart=frozenset({("0", "1")}))["0"][2] is None

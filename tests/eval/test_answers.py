@@ -16,6 +16,7 @@ from eval.answers.rows import AnswerRow, Prices, RowFile, summarize
 from eval.datasets import LOADERS, Dataset, Question
 from hotmem.errors import InvalidInput
 from tests.chat_server import ChatServer, chat_server
+from tests.conversation import question_record, turn_record, write_records
 from tests.eval import inline
 from tests.eval.test_commands import START
 from tests.tables import tables
@@ -65,36 +66,12 @@ def respond(chat: ChatServer) -> bytes:
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    records: list[dict[str, Any]] = [
-        {
-            "type": "turn",
-            "id": f"t{place}",
-            "user_id": "ana",
-            "session_id": "s",
-            "role": "user",
-            "speaker": "Ana",
-            "text": text,
-            "spoken_at": START.isoformat(),
-        }
-        for place, text in enumerate(SAID)
-    ]
+    records = [turn_record(text, f"t{place}") for place, text in enumerate(SAID)]
     records += [
-        {
-            "type": "question",
-            "id": f"q{place}",
-            "user_id": "ana",
-            "text": text,
-            "asked_at": START.isoformat(),
-            "evidence": [f"t{place}"],
-            "category": "own",
-            "abstain": False,
-            "answer": answer,
-        }
+        question_record(text, f"q{place}", [f"t{place}"], answer) | {"category": "own"}
         for place, (text, answer) in enumerate(FACTS.items())
     ]
-    path = tmp_path / "data.jsonl"
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
-    return path
+    return write_records(tmp_path / "data.jsonl", records)
 
 
 def answers(chat: ChatServer, data: Path, *more: str) -> tuple[dict[str, Any], str]:

@@ -1,7 +1,7 @@
 """Retrieved candidates and the calibration of their relevance, on a tiny file of our own."""
 
-import json
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from eval.run import held_out
 from eval.statistics import calibration_error, reliability
 from hotmem.errors import InvalidInput
 from hotmem.types import Layer
+from tests.conversation import question_record, turn_record, write_records
 from tests.eval import inline
 
 PEOPLE = {
@@ -28,17 +29,8 @@ PEOPLE = {
 def question(
     user: str, number: int, text: str, evidence: list[str], answer: str = ""
 ) -> dict[str, Any]:
-    day = "2024-05-10T09:00:00+00:00"
-    return {
-        "type": "question",
-        "id": f"{user}-q{number}",
-        "user_id": user,
-        "text": text,
-        "asked_at": day,
-        "evidence": evidence,
-        "answer": answer,
-        "abstain": not evidence,
-    }
+    day = datetime(2024, 5, 10, 9, tzinfo=UTC)
+    return question_record(text, f"{user}-q{number}", evidence, answer, user=user, at=day)
 
 
 def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
@@ -51,26 +43,21 @@ def written(file: Path, people: Mapping[str, tuple[str, str]]) -> Path:
             "I painted the hallway green.",
         ]
         for place, text in enumerate(said):
-            session, day = ("mon", "2024-05-06") if place < 2 else ("thu", "2024-05-09")
-            lines.append(
-                {
-                    "type": "turn",
-                    "id": f"{user}-{place}",
-                    "user_id": user,
-                    "session_id": session,
-                    "role": "user",
-                    "speaker": user.title(),
-                    "text": text,
-                    "spoken_at": f"{day}T09:00:{place:02}+00:00",
-                }
-            )
+            session, day = ("mon", 6) if place < 2 else ("thu", 9)
+            at = datetime(2024, 5, day, 9, 0, place, tzinfo=UTC)
+            of: dict[str, Any] = {
+                "user": user,
+                "session": session,
+                "speaker": user.title(),
+                "at": at,
+            }
+            lines.append(turn_record(text, f"{user}-{place}", **of))
         lines += [
             question(user, 0, "What is my dog called?", [f"{user}-0"], dog),
             question(user, 1, "What does my sister play?", [f"{user}-2"], f"The {instrument}"),
             question(user, 2, "Which car did I buy?", []),
         ]
-    file.write_text("\n".join(json.dumps(line) for line in lines))
-    return file
+    return write_records(file, lines)
 
 
 @pytest.fixture(scope="module")

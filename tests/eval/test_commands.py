@@ -19,6 +19,7 @@ from eval.learning import usage
 from eval.peers.process import PeerMissing
 from eval.tools import classification, equivalence, evolution
 from tests.chat_server import chat_server
+from tests.conversation import question_record, turn_record, write_records
 from tests.eval import inline
 from tests.postgres import server
 from tests.tables import tables
@@ -173,9 +174,9 @@ def inputs(tmp_path: Path) -> dict[str, Path]:
     }
     for name in ("msc", "time", "folder"):
         paths[name].mkdir()
-    paths["data"].write_text(lines(dataset()), "utf-8")
-    paths["record"].write_text(lines([{"key": "a", "text": "b"}]), "utf-8")
-    (paths["msc"] / "session_1.jsonl").write_text(lines([MSC_SESSION]), "utf-8")
+    write_records(paths["data"], dataset())
+    write_records(paths["record"], [{"key": "a", "text": "b"}])
+    write_records(paths["msc"] / "session_1.jsonl", [MSC_SESSION])
     for name in FILES:
         (paths["time"] / f"{name}.json").write_text(json.dumps([TIME_CASE]), "utf-8")
     paths["talks"].write_text(TALKS, "utf-8")
@@ -188,33 +189,20 @@ def dataset() -> Iterator[dict[str, Any]]:
         user = person.lower()
         for session, texts in enumerate(SESSIONS):
             for place, text in enumerate(texts):
-                yield {
-                    "type": "turn",
-                    "id": f"{user}-{session}-{place}",
-                    "user_id": user,
-                    "session_id": f"s{session}",
-                    "role": "user",
-                    "speaker": person,
-                    "text": text.format("x" * number),
-                    "spoken_at": (START + timedelta(days=session, minutes=place)).isoformat(),
-                }
+                yield turn_record(
+                    text.format("x" * number),
+                    f"{user}-{session}-{place}",
+                    user=user,
+                    session=f"s{session}",
+                    speaker=person,
+                    at=START + timedelta(days=session, minutes=place),
+                )
         for place, (text, evidence, category) in enumerate(QUESTIONS):
-            yield {
-                "type": "question",
-                "id": f"{user}-q{place}",
-                "user_id": user,
-                "text": text,
-                "asked_at": (START + timedelta(days=9)).isoformat(),
-                "evidence": [f"{user}-{session}-{turn}" for session, turn in evidence],
-                "category": category,
-                "abstain": not evidence,
-                "answer": "I cannot say more than you told me." if evidence else "",
-            }
-
-
-def lines(records: Any) -> str:  # noqa: ANN401 - any iterable of JSON objects
-    """Format records as JSON Lines."""
-    return "".join(json.dumps(record) + "\n" for record in records)
+            said = [f"{user}-{session}-{turn}" for session, turn in evidence]
+            answer = "I cannot say more than you told me." if evidence else ""
+            asked_at = START + timedelta(days=9)
+            record = question_record(text, f"{user}-q{place}", said, answer, user=user, at=asked_at)
+            yield record | {"category": category}
 
 
 @pytest.fixture

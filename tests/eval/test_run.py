@@ -3,54 +3,41 @@
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from eval.__main__ import main
 from eval.bench.synthetic import SESSION_TURNS, SyntheticConversations
 from eval.rows import read
+from tests.conversation import question_record, turn_record, write_records
 from tests.tables import tables
 
 CASES = tables(__file__)
 
 SESSIONS = CASES["sessions"]
 QUESTIONS = CASES["questions"]
+ASKED_AT = datetime(2024, 5, 10, 9, tzinfo=UTC)
 
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    lines: list[dict[str, Any]] = [
-        {
-            "type": "turn",
-            "id": f"{session}-{place}",
-            "user_id": "ana",
-            "session_id": session,
-            "role": "user",
-            "speaker": "Ana",
-            "text": text,
-            "spoken_at": f"{day}T09:00:{place:02}+00:00",
-        }
+    lines = [
+        turn_record(
+            text,
+            f"{session}-{place}",
+            session=session,
+            at=datetime.fromisoformat(f"{day}T09:00:{place:02}+00:00"),
+        )
         for session, (day, texts) in SESSIONS.items()
         for place, text in enumerate(texts)
     ]
     lines += [
-        {
-            "type": "question",
-            "id": f"q{number}",
-            "user_id": "ana",
-            "text": text,
-            "asked_at": "2024-05-10T09:00:00+00:00",
-            "evidence": evidence,
-            "answer": answer,
-            "abstain": abstain,
-        }
+        question_record(text, f"q{number}", evidence, answer, at=ASKED_AT) | {"abstain": abstain}
         for number, (text, evidence, answer, abstain) in enumerate(QUESTIONS)
     ]
-    file = tmp_path / "own.jsonl"
-    file.write_text("\n".join(json.dumps(line) for line in lines))
-    return file
+    return write_records(tmp_path / "own.jsonl", lines)
 
 
 def evaluate(*arguments: str) -> subprocess.CompletedProcess[str]:

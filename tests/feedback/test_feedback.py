@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import multiprocessing
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,10 +15,10 @@ import pytest
 from hotmem import ContextBlock, Memory, Options
 from hotmem.feedback.learning import MAX_STEP, learn_from_reply
 from hotmem.options import LearningOptions
-from hotmem.storage import open_storage, queries
+from hotmem.storage import queries
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Intent, Layer, LearningState
-from tests.conversation import START, OpenMemory, said
+from tests.conversation import START, OpenMemory, said, user_of
 
 LATER = START + timedelta(days=3)
 ASKED = "What's my dog called?"
@@ -112,49 +111,6 @@ async def test_concurrent_updates_lose_no_step(database: Path, open_memory: Open
         )
 
 
-def learn_often(path: Path, steps: int) -> None:
-    """Take learning steps, each a tenth of the way from the facts' weight to 1.5.
-
-    The body of a process.
-    """
-
-    def step(before: LearningState) -> LearningState:
-        return replace(
-            before,
-            own=replace(before.own, facts=before.own.facts + (MAX_WEIGHT - before.own.facts) / 10),
-            version=before.version + 1,
-        )
-
-    async def taken() -> None:
-        storage = open_storage(path)
-        try:
-            user = await storage.database.read_all(queries.users.find, "ana")
-            assert user is not None
-            for _ in range(steps):
-                await storage.database.write(
-                    queries.layer_weights.learn, user, Intent.FACT, step, LATER
-                )
-        finally:
-            await storage.database.close()
-
-    asyncio.run(taken())
-
-
-async def test_updates_of_two_processes_lose_no_step(memory: Memory, database: Path) -> None:
-    await memory.remember(said("My dog is called Potola."))
-    context = multiprocessing.get_context("spawn")
-    both = [context.Process(target=learn_often, args=(database, 15)) for _ in range(2)]
-    for process in both:
-        process.start()
-    for process in both:
-        await asyncio.to_thread(process.join)
-    assert [process.exitcode for process in both] == [0, 0]
-    assert [step.version for step in await memory.learning.history("ana")] == list(range(30, 0, -1))
-    assert (await memory.learning.weights("ana")).facts == pytest.approx(
-        MAX_WEIGHT - 0.5 * 0.9**30
-    ), "each step began where the one before ended"
-
-
 async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:
     block, storage, encoder = (
         await remembered(memory),
@@ -238,8 +194,7 @@ async def test_manually_written_state_is_validated(
 
 async def test_rollback_resets_intent_offsets(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     moved = LearningState(intent=(0.1, 0.0, 0.0, 0.0), precision=(1.0,) * 25, version=1)
     await memory.runtime.database.write(
         queries.layer_weights.learn, user, Intent.FACT, lambda _: moved, LATER

@@ -16,7 +16,6 @@ from hotmem.errors import InvalidInput
 from hotmem.feedback.usage import quality_records
 from hotmem.options import LearningOptions, Options
 from hotmem.ranking.relevance import Answerability
-from hotmem.storage import queries
 from hotmem.storage.queries import quality
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.registry import tool
@@ -30,7 +29,7 @@ from hotmem.types import (
     Tally,
     Trace,
 )
-from tests.conversation import START, OpenMemory, file_of, said
+from tests.conversation import START, OpenMemory, file_of, said, user_of
 
 LATER = START + timedelta(days=3)
 TIMES = st.lists(st.floats(0.3, 60_000), min_size=1, max_size=50)
@@ -177,18 +176,6 @@ async def test_recording_can_be_disabled(database: Path, open_memory: OpenMemory
         assert await memory.learning.quality("ana") == Quality()
 
 
-async def test_concurrent_writers_lose_no_turn(memory: Memory, open_memory: OpenMemory) -> None:
-    block = await remembered(memory)
-    async with open_memory(file_of(memory)) as other:
-        replies = [
-            one.feedback(replace(block, id=f"{number}"), reply="Potola!")
-            for number in range(10)
-            for one in (memory, other)
-        ]
-        await asyncio.gather(*replies)
-    assert (await memory.learning.quality("ana")).total().turns == 10
-
-
 async def test_export_includes_it_and_forgetting_removes_it(
     memory: Memory, tmp_path: Path, open_memory: OpenMemory
 ) -> None:
@@ -224,8 +211,7 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
 
 async def test_number_of_days_is_bounded(memory: Memory) -> None:
     await remembered(memory)
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     days = [
         date(2020, 1, 1) + timedelta(days=number) for number in range(0, 2 * quality.MOST_DAYS, 2)
     ]
@@ -248,21 +234,6 @@ async def test_number_of_days_is_bounded(memory: Memory) -> None:
     assert found.total().turns == len(kept) * (len(Intent) + 1)
     part = await memory.learning.quality("ana", since=days[3], until=days[5])
     assert list(part.by_day(Layer.FACTS)) == days[3:6]
-
-
-async def test_item_records_expire(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quality, "MOST_RECALLS", 5)
-    monkeypatch.setattr(quality, "PRUNED_EVERY", 3)
-    block = await remembered(memory)
-    for number in range(30):
-        await memory.feedback(replace(block, id=f"{number}"), reply="Potola!")
-    with closing(connect(file_of(memory), read_only=True)) as conn:
-        names = [row[0] for row in conn.execute("SELECT public_id FROM recalls ORDER BY id")]
-        assert conn.execute("SELECT count(DISTINCT recall) FROM recall_items").fetchone()[0] == len(
-            names
-        )
-    assert names[-5:] == ["25", "26", "27", "28", "29"] and len(names) <= 8
-    assert (await memory.learning.quality("ana")).total().turns == 30
 
 
 async def test_tool(memory: Memory) -> None:

@@ -10,6 +10,7 @@ from hotmem import Memory
 from hotmem.inspector.changes import HEADERS, POLICY, Site
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
+from tests.conversation import user_of
 from tests.inspector.conftest import ADDRESS, SECRET, Pages
 
 LISTS = (
@@ -69,8 +70,7 @@ async def test_no_form_reaches_another_user(pages: Pages, memory: Memory) -> Non
             if (await pages.get(f"/forget?what={what}&key={key}")).status_code == 404:
                 assert (await pages.post("/forget", what=what, key=str(key))).status_code == 404
     assert (await pages.post("/merge", keys=theirs, into=str(MOST_KEYS))).status_code == 404
-    ben = await memory.runtime.database.read_all(queries.users.find, "ben")
-    assert ben is not None
+    ben = await user_of(memory.runtime.database, "ben")
     (decision,) = [
         one.id
         for one in await memory.runtime.database.read(

@@ -37,6 +37,13 @@ async def key_of(pages: Pages, words: str) -> int:
     return (await (await pages.site.rows()).memories_by_id([known[words]]))[known[words]].key
 
 
+async def undo_first(pages: Pages, path: str) -> None:
+    """Undo the first decision that a page offers to undo."""
+    decision = re.search(r'name="decision" value="(\w+)"', (await pages.get(path)).text)
+    assert decision is not None
+    await pages.post("/undo", decision=decision[1])
+
+
 async def test_the_overview_shows_counts_and_the_latest(pages: Pages) -> None:
     shown = text(await pages.get("/"))
     assert re.search(r"Conversations 1 ", shown) and re.search(r"Turns 4 ", shown)
@@ -208,10 +215,7 @@ async def test_an_edit_and_its_undo(pages: Pages) -> None:
         f"It replaced {DOG}",
     ):
         assert expected in shown
-    changes = await pages.get("/changes")
-    decision = re.search(r'name="decision" value="(\w+)"', changes.text)
-    assert decision is not None
-    await pages.post("/undo", decision=decision[1])
+    await undo_first(pages, "/changes")
     assert DOG in text(await pages.get("/memories?standing=now"))
     assert "Pippa" not in text(await pages.get("/memories"))
 
@@ -303,20 +307,14 @@ async def test_a_fact_and_a_refiling_are_undone_under_changes(pages: Pages, memo
     await pages.post(f"/memories/{key}/edit", category="projects", importance="5")
     changes = await pages.get("/changes?action=refiled")
     assert "category: " in text(changes) and "→ projects" in text(changes)
-    refiled = re.search(r'name="decision" value="(\w+)"', changes.text)
-    assert refiled is not None
-    await pages.post("/undo", decision=refiled[1])
+    await undo_first(pages, "/changes?action=refiled")
     assert {one.importance for one in await memory.memories("ana") if one.text == DOG} != {5}
     (row,) = (one for one in await memory.memories("ana") if one.text == DOG)
     assert f'value="{row.id}"' in (await pages.get("/changes?action=read")).text
     await pages.post("/undo", decision=row.id)
     assert DOG not in {one.text for one in await memory.memories("ana")}
     assert "It was withdrawn" in text(await pages.get(f"/memories/{key}"))
-    undone = re.search(
-        r'name="decision" value="(\w+)"', (await pages.get("/changes?action=undone")).text
-    )
-    assert undone is not None
-    await pages.post("/undo", decision=undone[1])
+    await undo_first(pages, "/changes?action=undone")
     assert DOG in {one.text for one in await memory.memories("ana")}
     assert (await pages.get("/changes?action=eaten")).status_code == 400
 

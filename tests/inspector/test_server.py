@@ -11,11 +11,11 @@ from socket import create_server
 import httpx
 import pytest
 from rich.console import Console
-from typer.testing import CliRunner
 
 from hotmem import InvalidInput, Memory, StoreUnusable
-from hotmem.cli import app, console
+from hotmem.cli import console
 from hotmem.inspector.server import serve
+from tests.commands import run
 
 
 async def address(screen: io.StringIO) -> str:
@@ -61,22 +61,22 @@ async def test_a_port_in_use_and_an_unknown_user_are_reported(memory: Memory) ->
 
 
 def test_the_command_has_a_help_text() -> None:
-    outcome = CliRunner().invoke(app.app, ["inspect", "--help"])
+    outcome = run("inspect", "--help")
     assert outcome.exit_code == 0 and "view, edit and delete" in " ".join(outcome.output.split())
 
 
 def test_a_missing_or_invalid_file_is_reported(tmp_path: Path, two_users: Path) -> None:
     strange = tmp_path / "strange.db"
-    missing = CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"])
+    missing = run("inspect", str(strange), "--user", "ana")
     assert isinstance(missing.exception, InvalidInput) and "not found" in str(missing.exception)
     strange.write_text("These are notes, and no database at all.\n" * 50)
     assert isinstance(
-        CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,
+        run("inspect", str(strange), "--user", "ana").exception,
         StoreUnusable,
     )
     shutil.copy(two_users, strange)
     strange.write_bytes(strange.read_bytes()[:5000])
     assert isinstance(
-        CliRunner().invoke(app.app, ["inspect", str(strange), "--user", "ana"]).exception,
+        run("inspect", str(strange), "--user", "ana").exception,
         StoreUnusable,
     )

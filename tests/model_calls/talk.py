@@ -13,7 +13,7 @@ from hotmem.storage import queries
 from hotmem.types import ExtractionCosts, Turn
 from tests import warm
 from tests.chat_server import ChatServer
-from tests.conversation import said
+from tests.conversation import said, user_of
 
 Open = Callable[..., AbstractAsyncContextManager[Memory]]
 
@@ -51,8 +51,7 @@ async def talk(memory: Memory, *texts: str | Turn, session: str = "s") -> None:
 
 async def costs(memory: Memory) -> ExtractionCosts:
     database = memory.runtime.database
-    user = await database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(database)
     return await database.read(queries.model_calls.costs, user)
 
 

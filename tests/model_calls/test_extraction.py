@@ -21,7 +21,7 @@ from hotmem.types import ExtractionCosts, ExtractionOutcome, Kind, Turn, Underst
 from hotmem.understanding.turn_reader import TurnReader
 from tests import warm
 from tests.chat_server import ChatServer, fact, facts
-from tests.conversation import HOSTILE, said
+from tests.conversation import HOSTILE, said, user_of
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
 from tests.model_calls.talk import Open, address, costs, kill_while_calling, outcomes, talk
@@ -170,10 +170,6 @@ async def test_facts_of_a_turn_that_is_forgotten_during_the_call_are_not_stored(
 async def test_facts_are_forgotten_with_their_turn_and_superseded_like_others(
     location: Location, chat: ChatServer, open_at: Open
 ) -> None:
-    chat.says = facts(
-        RENOVATING,
-        fact(2, "my new employer, which I work at since May, is Bosch", "Ana", "works at", "Bosch"),
-    )
     async with open_at(location, chat.options()) as memory:
         await talk(memory, "I work at Siemens.", session="before")
         chat.says = facts(
@@ -484,8 +480,7 @@ async def test_logs_and_statistics_count_and_hold_no_words(
         async with open_at(database, chat.options()) as memory:
             await talk(memory, NOTICED)
             opened = memory.runtime.database
-            ana = await opened.read_all(queries.users.find, "ana")
-            assert ana is not None
+            ana = await user_of(opened)
             stats = await opened.read(queries.maintenance.stats, ana)
     assert stats.extraction == ExtractionCosts(1, 100, 20, 1, 1)
     text = str(lines)

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from hotmem import InvalidInput, Options
-from hotmem.cli import app, console
+from hotmem.cli import console
 from hotmem.operations.retention import Retention, clock_problem
 from hotmem.options import RetentionRule, load_retention_rules
 from hotmem.settings import Settings
@@ -21,7 +21,8 @@ from hotmem.storage import open_storage, queries
 from hotmem.storage.queries.retention import Clock
 from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Act, Action, Actor, Category, Role, Turn
-from tests.conversation import OpenMemory
+from tests.commands import run as run_command
+from tests.conversation import OpenMemory, store_turns
 
 NOW = datetime.now(UTC)
 
@@ -122,8 +123,8 @@ def test_a_row_remains_only_if_every_rule_keeps_it(
     async def run() -> None:
         storage = open_storage(path)
         for number, (user, days) in enumerate(said):
-            await storage.database.write_all(
-                queries.turns.add, turn(user, days + 0.5, f"number {number}", str(number)), NOW
+            await store_turns(
+                storage.database, turn(user, days + 0.5, f"number {number}", str(number)), now=NOW
             )
         await run_down(Retention(storage, rules, 365), NOW)
         await storage.database.close()
@@ -143,9 +144,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
 ) -> None:
     storage = open_storage(database)
     for days in (1, 500):
-        await storage.database.write_all(
-            queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
-        )
+        await store_turns(storage.database, turn("ana", days, f"{days} days ago"), now=NOW)
     await storage.database.write_all(queries.retention.note_clock, NOW)
     await storage.database.write_all(
         queries.retention.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
@@ -154,7 +153,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
     retention = Retention(storage, (RetentionRule(365),), 365)
     assert await run_down(retention, wrong) == 0
     assert "retention removes nothing: the clock shows" in capsys.readouterr().err
-    await storage.database.write_all(queries.turns.add, turn("ana", 2, "written meanwhile"), wrong)
+    await store_turns(storage.database, turn("ana", 2, "written meanwhile"), now=wrong)
     assert await run_down(Retention(storage, (RetentionRule(365),), 365), wrong) == 0
     assert texts(database) == {"1 days ago", "500 days ago", "written meanwhile"}
     assert (
@@ -166,9 +165,7 @@ async def test_an_untrusted_clock_removes_nothing_and_warns(
 async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
     storage = open_storage(database)
     for days in (1, 500):
-        await storage.database.write_all(
-            queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
-        )
+        await store_turns(storage.database, turn("ana", days, f"{days} days ago"), now=NOW)
     await storage.database.write_all(
         queries.retention.record, None, Actor.PROGRAM, Act(Action.BACKUP, "backup"), NOW - 500 * DAY
     )
@@ -180,7 +177,7 @@ async def test_a_trusted_clock_removes_and_is_recorded(database: Path) -> None:
         one.who
         for one in await storage.database.read_all(queries.retention.entries, None, None, None, 10)
     ] == [Actor.RETENTION]
-    await storage.database.write_all(queries.turns.add, turn("ana", 400, "old, and told late"), NOW)
+    await store_turns(storage.database, turn("ana", 400, "old, and told late"), now=NOW)
     assert await run_down(retention, NOW + timedelta(hours=23)) == 0
     await run_down(retention, NOW + timedelta(hours=25))
     assert texts(database) == {"1 days ago"}
@@ -224,7 +221,7 @@ async def test_the_worker_applies_retention(database: Path, open_memory: OpenMem
 def run(database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Result]:
     monkeypatch.setattr(console, "screen", console.make_console(width=200))
     monkeypatch.chdir(tmp_path)
-    return lambda *words: CliRunner().invoke(app.app, ["retain", "-d", str(database), *words])
+    return lambda *words: run_command("retain", "-d", str(database), *words)
 
 
 def test_the_command_previews_and_removes(
@@ -233,9 +230,7 @@ def test_the_command_previews_and_removes(
     async def keep() -> None:
         storage = open_storage(database)
         for days in (1, 100, 500):
-            await storage.database.write_all(
-                queries.turns.add, turn("ana", days, f"{days} days ago"), NOW
-            )
+            await store_turns(storage.database, turn("ana", days, f"{days} days ago"), now=NOW)
         await storage.database.close()
 
     asyncio.run(keep())

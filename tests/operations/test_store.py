@@ -9,8 +9,7 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.operations.requests import StoreContext
 from hotmem.operations.results import as_json
-from hotmem.storage import queries
-from hotmem.types import Category, Kind, NewMemory
+from hotmem.types import Category, Kind
 from tests.conversation import said
 from tests.tables import tables
 
@@ -59,32 +58,6 @@ async def test_an_equivalent_statement_confirms_the_memory(memory: Memory) -> No
     assert again.merged and again.id == first.id
     (known,) = await memory.memories("ana")
     assert known.confirmations == 1
-
-
-async def test_a_memory_forgotten_meanwhile_is_not_confirmed(memory: Memory) -> None:
-    stored = await memory.store_memory("The cottage has no heating.", user_id="ana")
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
-    note = NewMemory("The cottage has no heating.", Kind.FACT, Category.CONTEXTS, 3)
-    assert await memory.runtime.database.write(
-        queries.new_memories.confirm,
-        user,
-        memory.runtime.write.encoder_id,
-        stored.id,
-        note,
-        LATER,
-        "the same",
-    )
-    await memory.forget(user_id="ana", memory_id=stored.id)
-    assert not await memory.runtime.database.write(
-        queries.new_memories.confirm,
-        user,
-        memory.runtime.write.encoder_id,
-        stored.id,
-        note,
-        LATER,
-        "the same",
-    )
 
 
 async def test_a_statement_with_metadata_is_not_merged(
@@ -174,15 +147,6 @@ async def test_a_stored_statement_is_forgotten_everywhere(database: Path, memory
     await memory.close()
     held = (await asyncio.to_thread(database.read_bytes)).lower()
     assert not [word for word in (b"zanzibarquark", b"quibblemoor", b"quarkbox") if word in held]
-
-
-async def test_forgetting_a_time_range_includes_stored_memories(memory: Memory) -> None:
-    await memory.store_memory("The garden gate sticks.", user_id="ana")
-    now = datetime.now(UTC)
-    await memory.forget(
-        user_id="ana", after=now - timedelta(minutes=1), before=now + timedelta(minutes=1)
-    )
-    assert await memory.memories("ana") == []
 
 
 async def test_stored_memories_are_isolated_by_user(memory: Memory) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from hotmem import Memory
 from tests.conversation import OpenMemory
+from tests.pipecat.daniel import tell
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +26,13 @@ def database(tmp_path: Path) -> Path:
 async def memory(database: Path, open_memory: OpenMemory) -> AsyncIterator[Memory]:
     async with open_memory(database) as opened:
         yield opened
+
+
+@pytest.fixture
+async def told(memory: Memory) -> Memory:
+    """An open memory with an earlier session of Daniel."""
+    await tell(memory)
+    return memory
 
 
 @pytest.fixture

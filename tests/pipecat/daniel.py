@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pipecat.frames.frames import Frame, LLMContextFrame
 from pipecat.processors.aggregators.llm_context import LLMContext
@@ -50,6 +50,13 @@ def daniels(
         guests=guests,
         clock=clock,
     )
+
+
+def events(processor: HotMemProcessor, name: str, place: int = 0) -> list[Any]:
+    """What the events of a name tell from now on: of each, the argument at a place."""
+    told: list[Any] = []
+    processor.add_event_handler(name, lambda _, *arguments: told.append(arguments[place]))
+    return told
 
 
 def blocks(messages: list[dict[str, str]]) -> list[str]:

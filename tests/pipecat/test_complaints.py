@@ -8,59 +8,45 @@ import pytest
 from pipecat.frames.frames import (
     Frame,
     LLMContextFrame,
-    LLMContextUserTurnFrame,
     LLMMessagesAppendFrame,
 )
 from pipecat.tests.utils import SleepFrame
 
-from hotmem import Memory, Usage
+from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor, shutdown
-from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, contexts, daniels, tell
+from tests.pipecat.daniel import SMALL_TALK, TOLD, asking, blocks, daniels, events
 from tests.pipecat.failing import Hanging
 from tests.pipecat.scene import scene, turns_in
 from tests.pipeline_runs import run_test
 
 
-async def test_blocks_do_not_accumulate_in_the_context(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_blocks_do_not_accumulate_in_the_context(told: Memory) -> None:
+    async with scene(daniels(told)) as bot:
         for _ in range(5):
             await bot.exchange("What is my dog called?")
             await bot.exchange("Where does my sister live?")
     assert len(bot.context.get_messages()) == 20
     assert "<memory>" not in str(bot.context.get_messages())
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1] * 10
-    assert all(
-        messages[-2]["role"] == messages[-1]["role"] == "user" for messages in bot.model.shown
-    )
+    for messages in bot.model.shown:
+        assert [message["role"] for message in messages[-2:]] == ["user", "user"]
+        assert "<memory>" in messages[-2]["content"], "right before the words of the user"
     assert "Rocky" in blocks(bot.model.shown[0])[0]
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
 
-async def test_no_block_when_none_is_needed(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_no_block_when_none_is_needed(told: Memory) -> None:
+    async with scene(daniels(told)) as bot:
         await bot.exchange("What is my dog called?")
         await bot.exchange(SMALL_TALK)
     assert blocks(bot.model.shown[0])
     assert not blocks(bot.model.shown[1])
 
 
-async def test_the_block_is_before_the_user_message(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
-        await bot.exchange("What is my dog called?")
-        await bot.exchange("Where does my sister live?")
-    for messages in bot.model.shown:
-        assert [message["role"] for message in messages[-2:]] == ["user", "user"]
-        assert "<memory>" in messages[-2]["content"]
-
-
 async def test_neither_block_nor_history_is_stored_as_user_turns(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), ["She is called Rocky.", "In Boston."]) as bot:
+    async with scene(daniels(told), ["She is called Rocky.", "In Boston."]) as bot:
         await bot.exchange("What is my dog called?")
         await bot.worker.queue_frame(
             LLMMessagesAppendFrame(
@@ -93,32 +79,11 @@ async def test_recall_has_a_deadline(database: Path, monkeypatch: pytest.MonkeyP
     assert 0.14 < went - came < 0.4
 
 
-async def test_speculative_contexts_get_memory_and_are_not_stored(
-    memory: Memory, database: Path
-) -> None:
-    await tell(memory)
-    asked = "What is my dog called?"
-    turn = LLMContextUserTurnFrame(text=asked, timestamp="2026-03-05T08:00:00Z")
-    down, _ = await run_test(
-        daniels(memory), frames_to_send=[asking(asked, speculation=True), SleepFrame(0.3)]
-    )
-    (guess,) = contexts(down)
-    assert guess.speculation
-    assert "Rocky" in str(guess.context.get_messages())
-    assert len(turns_in(database)) == len(TOLD)
-    await run_test(
-        daniels(memory), frames_to_send=[asking(asked, speculation=True), turn, SleepFrame(0.3)]
-    )
-    assert turns_in(database)[len(TOLD) :] == [("user", asked)]
-
-
 async def test_the_spoken_part_of_an_interrupted_reply_is_stored_and_used_for_feedback(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    processor = daniels(told)
+    usages = events(processor, "on_memory_used")
     reply = "Your dog is called Rocky. " + "Let me think. " * 30 + "Your sister lives in Boston."
     async with scene(processor, [reply, "Sorry."], word_s=0.05) as bot:
         await bot.say("What's my dog called, and what's my sister called?")

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 from pipecat.tests.utils import SleepFrame
-from typer.testing import CliRunner
 
 from hotmem import Memory, Options, StoreReadOnly
-from hotmem.cli import app
+from tests.commands import run
 from tests.conversation import remember, said
 from tests.pipecat.daniel import asking, contexts
 from tests.pipecat.test_server import SAID, bot, prepare, say, stored
@@ -100,7 +99,7 @@ def test_a_replica_alone_is_read_and_says_why_it_is_not_written(
         replicated(primary, replica)
         url = replica.url(name)
         asyncio.run(read_only(url, tmp_path))
-        working = CliRunner().invoke(app.app, ["worker", "-d", url])
+        working = run("worker", "-d", url)
         assert isinstance(working.exception, StoreReadOnly)
-        found = CliRunner().invoke(app.app, ["doctor", "-d", url])
+        found = run("doctor", "-d", url)
         assert found.exit_code == 1 and "a replica" in found.output

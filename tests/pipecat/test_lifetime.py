@@ -16,8 +16,8 @@ from pipecat.tests.utils import SleepFrame
 
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
-from hotmem.pipecat.turn_state import RecallTiming
-from tests.pipecat.daniel import asking, blocks, contexts, daniels, tell
+from tests.conversation import models
+from tests.pipecat.daniel import asking, blocks, contexts, daniels, events
 from tests.pipecat.failing import Slow
 from tests.pipecat.scene import NOW, turns_in
 from tests.pipeline_runs import run_test
@@ -43,18 +43,17 @@ def running() -> list[str]:
 
 
 @pytest.mark.timeout(900)  # 20 s on an idle machine
-async def test_many_pipelines_leave_no_task_or_thread(memory: Memory) -> None:
-    await tell(memory)
+async def test_many_pipelines_leave_no_task_or_thread(told: Memory) -> None:
     tasks, threads = len(asyncio.all_tasks()), 0
     for number in range(examples(1000)):
         heard = [InterimTranscriptionFrame(QUESTION, "user", NOW)]
         await run_test(
-            whole(daniels(memory)),
+            whole(daniels(told)),
             frames_to_send=[*heard, asking(QUESTION)] if number % 10 == 0 else heard,
         )
         if number == 100:
             threads = own_threads()
-    await memory.settle()
+    await told.settle()
     await asyncio.sleep(0.1)
     assert len(asyncio.all_tasks()) == tasks
     assert own_threads() < threads + 20, (
@@ -76,14 +75,8 @@ async def test_opening_and_closing_a_file_leaves_no_thread(database: Path) -> No
     assert turns_in(database) == [("user", "I have a cat.")] * 3
 
 
-async def test_a_pipeline_cancelled_during_a_recall_ends(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=5,
-    ) as slow:
+async def test_a_pipeline_cancelled_during_a_recall_ends(told: Memory, database: Path) -> None:
+    async with Slow(database, **models(told), seconds=5) as slow:
         processor = daniels(slow)
         await run_test(
             whole(processor),
@@ -95,12 +88,7 @@ async def test_a_pipeline_cancelled_during_a_recall_ends(memory: Memory, databas
 
 
 async def test_a_prefetch_ends_with_the_pipeline(memory: Memory, database: Path) -> None:
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=5,
-    ) as slow:
+    async with Slow(database, **models(memory), seconds=5) as slow:
         processor = daniels(slow)
         await run_test(
             whole(processor),
@@ -111,12 +99,10 @@ async def test_a_prefetch_ends_with_the_pipeline(memory: Memory, database: Path)
 
 
 async def test_the_interruption_at_the_start_of_a_turn_does_not_cancel_its_prefetch(
-    memory: Memory,
+    told: Memory,
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
-    timings: list[RecallTiming] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    processor = daniels(told)
+    timings = events(processor, "on_memory_recalled", 1)
     heard = InterimTranscriptionFrame(QUESTION, "user", NOW)
     turn = LLMContextUserTurnFrame(text=QUESTION, timestamp=NOW)
     frames = [

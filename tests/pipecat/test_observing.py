@@ -13,11 +13,9 @@ from pipecat.frames.frames import Frame, MetricsFrame
 from pipecat.metrics.metrics import ProcessingMetricsData
 from pipecat.observers.base_observer import BaseObserver, FramePushed
 
-from hotmem import Memory, Turn, Usage
-from hotmem.pipecat.turn_state import RecallTiming
-from hotmem.types import ContextBlock
+from hotmem import Memory
 from tests.logs import captured_logs
-from tests.pipecat.daniel import daniels, tell
+from tests.pipecat.daniel import daniels, events, tell
 from tests.pipecat.scene import scene
 
 pytestmark = pytest.mark.real_clock
@@ -54,11 +52,9 @@ class Metrics(BaseObserver):
             self.frames[data.frame.id] = data.frame
 
 
-async def test_recall_timing_adds_up(memory: Memory) -> None:
-    await tell(memory)
-    timings: list[RecallTiming] = []
-    processor = daniels(memory)
-    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+async def test_recall_timing_adds_up(told: Memory) -> None:
+    processor = daniels(told)
+    timings = events(processor, "on_memory_recalled", 1)
     async with scene(processor) as bot:
         for _ in range(5):
             await bot.exchange(QUESTION)
@@ -87,8 +83,7 @@ async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) ->
     await tell(memory)
     processor = daniels(memory)
     metrics = Metrics()
-    timings: list[RecallTiming] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, __, timing: timings.append(timing))
+    timings = events(processor, "on_memory_recalled", 1)
     async with scene(processor, observed=True) as bot:
         bot.worker.add_observer(metrics)
         await bot.exchange(QUESTION)
@@ -109,10 +104,9 @@ async def test_metrics_frames_have_the_wait_of_context_frames(memory: Memory) ->
 
 
 async def test_spans_of_all_stages_belong_to_the_turn(
-    memory: Memory, fresh: InMemorySpanExporter
+    told: Memory, fresh: InMemorySpanExporter
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), observed=True) as bot:
+    async with scene(daniels(told), observed=True) as bot:
         await bot.exchange(QUESTION)
     spans = {span.name: span for span in fresh.get_finished_spans()}
     recall, turn = spans["hotmem.recall"], spans["turn"]
@@ -134,23 +128,18 @@ async def test_spans_of_all_stages_belong_to_the_turn(
 
 
 async def test_without_tracing_there_are_no_spans(
-    memory: Memory, fresh: InMemorySpanExporter
+    told: Memory, fresh: InMemorySpanExporter
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+    async with scene(daniels(told)) as bot:
         await bot.exchange(QUESTION)
     assert not fresh.get_finished_spans()
 
 
-async def test_events_of_recalls_turns_and_usage(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
-    recalled: list[ContextBlock] = []
-    stored: list[Turn] = []
-    used: list[Usage] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, block, __: recalled.append(block))
-    processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
-    processor.add_event_handler("on_memory_used", lambda _, usage: used.append(usage))
+async def test_events_of_recalls_turns_and_usage(told: Memory) -> None:
+    processor = daniels(told)
+    recalled = events(processor, "on_memory_recalled")
+    stored = events(processor, "on_memory_stored")
+    used = events(processor, "on_memory_used")
     async with scene(processor, ["She is called Rocky."]) as bot:
         await bot.exchange(QUESTION)
     assert [block.query for block in recalled] == [QUESTION]

@@ -15,7 +15,7 @@ from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.types import ContextBlock
 from hotmem.understanding.turn_retention import TurnRetention
 from tests.clock import VirtualClock
-from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, THURSDAY, asking, tell
+from tests.pipecat.daniel import PATIENT_MS, SMALL_TALK, THURSDAY, asking
 
 T = TypeVar("T")
 
@@ -161,9 +161,8 @@ def recall_session(memory: Memory) -> RecallSession:
     return RecallSession(shared, commands, SessionStart(shared), drain_writes)
 
 
-async def test_a_late_block_is_not_used_after_a_deletion(memory: Memory) -> None:
-    await tell(memory)
-    recalls = recall_session(memory)
+async def test_a_late_block_is_not_used_after_a_deletion(told: Memory) -> None:
+    recalls = recall_session(told)
     for text in ("What is my dog called?", SMALL_TALK):
         await recalls.end_turn(text)
         turn = await recalls.turn_of(asking(text).context, speculative=False)
@@ -172,7 +171,7 @@ async def test_a_late_block_is_not_used_after_a_deletion(memory: Memory) -> None
     assert turn is not None and turn.block is not None and not turn.block.text
     late = await recalls.wait(turn)
     assert late is not None and "Rocky" in late.block.text
-    await memory.forget(user_id="daniel", entity="Rocky")
+    await told.forget(user_id="daniel", entity="Rocky")
     late = await recalls.wait(turn)
     assert late is not None and late.block is turn.block
     await recalls.close()

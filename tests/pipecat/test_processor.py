@@ -16,31 +16,16 @@ from pipecat.frames.frames import (
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 from pipecat.tests.utils import SleepFrame
 
-from hotmem import Memory, Usage
-from hotmem.pipecat import HotMemProcessor, shutdown
-from hotmem.types import ContextBlock
+from hotmem import Memory
+from hotmem.pipecat import shutdown
 from tests.logs import captured_logs
-from tests.pipecat.daniel import PATIENT_MS, asking, contexts, daniels, tell
+from tests.pipecat.daniel import asking, contexts, daniels, events
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import turns_in
 from tests.pipeline_runs import run_test
 
 
-async def test_the_block_is_the_same_after_a_tool_call(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
-    recalled: list[ContextBlock] = []
-    processor.add_event_handler("on_memory_recalled", lambda _, block, __: recalled.append(block))
-    first, back = asking("What is my dog called?"), asking("What is my dog called?")
-    back.context.get_messages().append({"role": "tool", "content": "{}", "tool_call_id": "1"})
-    down, _ = await run_test(processor, frames_to_send=[first, back, SleepFrame(0.3)])
-    before, after = (frame.context.get_messages() for frame in contexts(down))
-    assert before[0] == after[0] == {"role": "user", "content": recalled[0].text}
-    assert len(recalled) == 1
-
-
-async def test_unusual_contexts_pass(memory: Memory) -> None:
-    await tell(memory)
+async def test_unusual_contexts_pass(told: Memory) -> None:
     odd = [
         LLMContext(),
         LLMContext(messages=[{"role": "user", "content": "  "}]),
@@ -52,7 +37,7 @@ async def test_unusual_contexts_pass(memory: Memory) -> None:
         ),
     ]
     sent = [LLMContextFrame(context=context) for context in odd]
-    processor = daniels(memory)
+    processor = daniels(told)
     down, _ = await run_test(processor, frames_to_send=sent)
     assert [
         frame.context is context for frame, context in zip(contexts(down), odd, strict=True)
@@ -105,12 +90,10 @@ async def test_a_file_that_is_not_a_database_leaves_the_bot_without_memory(
     assert processor.failures == 1
 
 
-async def test_interruptions_between_turns_do_no_harm(memory: Memory, database: Path) -> None:
-    await tell(memory)
+async def test_interruptions_between_turns_do_no_harm(told: Memory, database: Path) -> None:
     reply = LLMContextAssistantTurnFrame(text="She is called Rocky.", timestamp="")
-    processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    processor = daniels(told)
+    usages = events(processor, "on_memory_used")
     frames = [
         InterruptionFrame(),
         asking("What is my dog called?"),
@@ -135,11 +118,10 @@ async def test_turns_are_stored_when_the_pipeline_is_cancelled(
     assert turns_in(database) == [("user", "My dog is called Rocky.")]
 
 
-async def test_recall_log_has_no_speech(memory: Memory) -> None:
-    await tell(memory)
+async def test_recall_log_has_no_speech(told: Memory) -> None:
     with captured_logs() as logs:
         await run_test(
-            daniels(memory), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
+            daniels(told), frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
         )
     (line,) = [entry for entry in logs if entry["event"] == "recall finished"]
     assert line["items"] >= 1
@@ -148,19 +130,9 @@ async def test_recall_log_has_no_speech(memory: Memory) -> None:
     assert "Rocky" not in str(logs)
 
 
-async def test_users_are_isolated(memory: Memory) -> None:
-    await tell(memory)
-    processor = HotMemProcessor(memory, user_id="eve", deadline_ms=PATIENT_MS)
-    down, _ = await run_test(
-        processor, frames_to_send=[asking("What is my dog called?"), SleepFrame(0.3)]
-    )
-    assert "Rocky" not in str(contexts(down)[0].context.get_messages())
-
-
 async def test_quality_counts_recalls_without_results(memory: Memory) -> None:
     processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+    usages = events(processor, "on_memory_used")
     frames: list[Frame | SleepFrame] = []
     for question in ("What is the name of Gwendolyn's accountant?", "Good morning!"):
         frames += [

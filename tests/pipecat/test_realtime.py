@@ -35,8 +35,9 @@ from pipecat.utils.text.base_text_aggregator import TextType
 from hotmem import Memory, Turn
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.functions import memory_functions
-from hotmem.types import ContextBlock, Role, Usage
+from hotmem.types import ContextBlock, Role
 from pipelines.bot import Bot, running
+from tests.pipecat.daniel import events
 from tests.pipecat.realtime_scene import RealtimeScene, realtime_scene
 from tests.pipecat.scene import turns_in
 
@@ -77,13 +78,8 @@ def places(stage: RealtimeScene, *words: str) -> list[int]:
 
 
 async def test_the_bot_knows_the_user_before_it_first_speaks(known: Memory) -> None:
-    opened: list[ContextBlock] = []
     processor = HotMemProcessor(known, user_id="ana")
-
-    async def note(_: HotMemProcessor, block: ContextBlock) -> None:
-        opened.append(block)
-
-    processor.add_event_handler("on_memory_opened", note)
+    opened = events(processor, "on_memory_opened")
     async with realtime_scene(processor) as stage:
         await stage.turn("Hello.", "Hi.")
         first = stage.server.items[0]
@@ -150,13 +146,8 @@ async def test_what_the_conversation_has_is_not_appended_again(known: Memory) ->
 async def test_use_is_judged_by_the_reply_that_had_the_block(
     known: Memory, playback_s: float
 ) -> None:
-    used: list[Usage] = []
     processor = HotMemProcessor(known, user_id="ana")
-
-    async def note(_: HotMemProcessor, usage: Usage) -> None:
-        used.append(usage)
-
-    processor.add_event_handler("on_memory_used", note)
+    used = events(processor, "on_memory_used")
     async with realtime_scene(processor, playback_s=playback_s) as stage:
         await stage.turn(WHERE, "Your sister Maria lives in Porto, I guess.")
         await asyncio.sleep(playback_s + 0.3)

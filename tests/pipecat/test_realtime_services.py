@@ -17,7 +17,7 @@ from pipecat.services.xai.realtime.llm import GrokRealtimeLLMService
 from hotmem import Memory
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.functions import memory_functions
-from hotmem.types import ContextBlock
+from tests.pipecat.daniel import events
 from tests.pipecat.realtime_scene import realtime_scene
 from tests.pipecat.test_realtime import WHERE, known, said_now
 
@@ -84,13 +84,8 @@ async def test_the_opening_block_turns_and_blocks_of_a_service(
     name: str, known: Memory, database: Path
 ) -> None:
     service = SERVICES[name]
-    recalled: list[ContextBlock] = []
     processor = HotMemProcessor(known, user_id="ana")
-
-    async def note(_: HotMemProcessor, block: ContextBlock, *__: object) -> None:
-        recalled.append(block)
-
-    processor.add_event_handler("on_memory_recalled", note)
+    recalled = events(processor, "on_memory_recalled")
     async with realtime_scene(processor, service=service.make, names=service.names) as stage:
         (opening,) = stage.server.items
         await stage.turn(WHERE, "I am not sure.")

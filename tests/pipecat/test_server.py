@@ -18,6 +18,7 @@ from tests.pipecat.daniel import PATIENT_MS, THURSDAY, asking, contexts
 from tests.pipecat.scene import NOW
 from tests.pipeline_runs import run_test
 from tests.postgres import PostgresServer, server
+from tests.test_encryption import contents
 
 pytestmark = pytest.mark.real_clock
 
@@ -62,11 +63,6 @@ def stored(url: str) -> list[str]:
     with psycopg.connect(url) as conn:
         conn.execute("SET hotmem.scope = 'all'")
         return [text for (text,) in conn.execute("SELECT text FROM hotmem.turns ORDER BY id")]
-
-
-def contents(folder: Path) -> bytes:
-    """All that is in a folder's files."""
-    return b"".join(one.read_bytes() for one in folder.iterdir())
 
 
 async def prepare(url: str) -> None:

@@ -12,9 +12,9 @@ from pipecat.tests.utils import SleepFrame
 from hotmem import Memory
 from hotmem.block.rendering import INSTRUCTIONS
 from hotmem.pipecat import HotMemProcessor
-from hotmem.storage import queries
 from hotmem.types import ContextBlock, EvidenceKind
 from pipelines.responder import reply_to
+from tests.conversation import models, user_of
 from tests.pipecat.daniel import (
     MONDAY,
     PATIENT_MS,
@@ -23,7 +23,7 @@ from tests.pipecat.daniel import (
     blocks,
     contexts,
     daniels,
-    tell,
+    events,
 )
 from tests.pipecat.failing import Hanging, Raising
 from tests.pipecat.scene import scene, turns_in
@@ -72,8 +72,7 @@ async def test_what_recall_needs_is_loaded_before_the_user_speaks(
 ) -> None:
     await taught(memory)
     async with Memory.open(database, memory.runtime.options) as fresh:
-        key = await fresh.runtime.database.read_all(queries.users.find, "annie")
-        assert key is not None
+        key = await user_of(fresh.runtime.database, "annie")
         index = fresh.runtime.storage.engine._indexes.index(EvidenceKind.PASSAGE, key)
         assert not index.loaded
         recalled, recall = asyncio.Event(), fresh.recall
@@ -93,8 +92,7 @@ async def test_what_recall_needs_is_loaded_before_the_user_speaks(
 async def test_the_second_session_greets_by_name(database: Path) -> None:
     await taught(database)
     processor = session(database, "thursday")
-    given: list[ContextBlock] = []
-    processor.add_event_handler("on_memory_opened", lambda _, block: given.append(block))
+    given = events(processor, "on_memory_opened")
     async with scene(processor, ["Hello Annie!"]) as stage:
         await stage.worker.queue_frame(LLMRunFrame())
         await stage.reply()
@@ -165,10 +163,9 @@ async def test_a_forgotten_instruction_is_not_injected(memory: Memory) -> None:
         assert blocks(stage.model.shown[-1]) == []
 
 
-async def test_the_opening_block_is_before_the_first_user_message(memory: Memory) -> None:
-    await tell(memory)
+async def test_the_opening_block_is_before_the_first_user_message(told: Memory) -> None:
     down, _ = await run_test(
-        daniels(memory, opening_tokens=None),
+        daniels(told, opening_tokens=None),
         frames_to_send=[SleepFrame(0.3), asking("What is my dog called?")],
     )
     (frame,) = contexts(down)
@@ -239,9 +236,7 @@ async def test_a_late_opening_block_delays_no_frame_and_is_injected_once_ready(
 ) -> None:
     await taught(memory)
     await memory.settle()
-    async with Late(
-        database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as late:
+    async with Late(database, **models(memory)) as late:
         processor = session(late, "thursday", deadline_ms=100)
         began = time.perf_counter()
         down, _ = await run_test(processor, frames_to_send=[first_words(), TextFrame("on")])
@@ -264,9 +259,7 @@ async def test_a_failed_opening_block_stops_no_frame(
 ) -> None:
     await taught(memory)
     await memory.settle()
-    async with kind(
-        database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as broken:
+    async with kind(database, **models(memory)) as broken:
         processor = session(broken, "thursday", deadline_ms=100)
         sent = [first_words(), SleepFrame(0.3), asking("Am I allergic?"), TextFrame("on")]
         began = time.perf_counter()
@@ -278,9 +271,7 @@ async def test_a_failed_opening_block_stops_no_frame(
 
 
 async def test_a_failed_opening_block_is_not_waited_for(memory: Memory, database: Path) -> None:
-    async with Broken(
-        database, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as broken:
+    async with Broken(database, **models(memory)) as broken:
         processor = session(broken, "thursday", deadline_ms=3_000)
         began = time.perf_counter()
         down, _ = await run_test(

@@ -23,15 +23,15 @@ from pipecat.tests.utils import SleepFrame
 from pipecat.turns.user_turn_strategies import EagerUserTurnStrategies
 from pipecat.workers.runner import WorkerRunner
 
-from hotmem import Memory, Turn, Usage
+from hotmem import Memory, Turn
 from hotmem.models import Language
 from hotmem.pipecat import HotMemProcessor
 from hotmem.pipecat.turn_state import RecallTiming
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.types import ContextBlock
-from tests.conversation import file_of, remember
+from tests.conversation import models, remember
 from tests.logs import captured_logs
-from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, tell
+from tests.pipecat.daniel import MONDAY, THURSDAY, TOLD, asking, blocks, daniels, events
 from tests.pipecat.failing import Breaking, Raising, Slow
 from tests.pipecat.scene import NOW, TOOL_CALL, ScriptedModel, scene, turns_in
 from tests.pipeline_runs import run_test
@@ -52,10 +52,9 @@ class Recalls(list[tuple[ContextBlock, RecallTiming]]):
 
 @pytest.mark.real_clock
 async def test_a_prefetched_recall_delays_no_frame(
-    memory: Memory,
+    told: Memory,
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
         await bot.speak(*GROWING, final=QUESTION, pause_s=0.6)
@@ -68,10 +67,9 @@ async def test_a_prefetched_recall_delays_no_frame(
 
 
 async def test_a_final_transcript_without_interims_is_prefetched_immediately(
-    memory: Memory,
+    told: Memory,
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
         await bot.speak(final=QUESTION)
@@ -80,18 +78,18 @@ async def test_a_final_transcript_without_interims_is_prefetched_immediately(
     assert recalls[0][1].prefetch_hit, "it began with the transcript, not with the context"
 
 
-async def test_a_different_final_transcript_starts_another_recall(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_a_different_final_transcript_starts_another_recall(
+    told: Memory, database: Path
+) -> None:
+    async with scene(daniels(told)) as bot:
         await bot.speak(*GROWING, final="Where does my sister live?", pause_s=0.4)
         await bot.reply()
     assert "Boston" in blocks(bot.model.shown[0])[0]
-    assert turns_in(file_of(memory))[len(TOLD)] == ("user", "Where does my sister live?")
+    assert turns_in(database)[len(TOLD)] == ("user", "Where does my sister live?")
 
 
-async def test_several_final_transcripts_are_one_utterance(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+async def test_several_final_transcripts_are_one_utterance(told: Memory) -> None:
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
         await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
@@ -106,9 +104,8 @@ async def test_several_final_transcripts_are_one_utterance(memory: Memory) -> No
     assert "Rocky" in blocks(bot.model.shown[0])[0]
 
 
-async def test_interims_without_a_final_are_not_stored(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_interims_without_a_final_are_not_stored(told: Memory, database: Path) -> None:
+    async with scene(daniels(told)) as bot:
         await bot.worker.queue_frame(InterimTranscriptionFrame("my bank code is", "user", NOW))
         await asyncio.sleep(0.3)
         await bot.exchange("Where does my sister live?")
@@ -121,9 +118,8 @@ async def test_interims_without_a_final_are_not_stored(memory: Memory, database:
 
 
 @pytest.mark.real_clock
-async def test_transcripts_out_of_order(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory)) as bot:
+async def test_transcripts_out_of_order(told: Memory) -> None:
+    async with scene(daniels(told)) as bot:
         await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
         await bot.worker.queue_frame(TranscriptionFrame(QUESTION, "user", NOW))
         await bot.worker.queue_frame(InterimTranscriptionFrame("what is my", "user", NOW))
@@ -134,9 +130,8 @@ async def test_transcripts_out_of_order(memory: Memory) -> None:
     assert "Boston" in blocks(bot.model.shown[1])[0]
 
 
-async def test_an_empty_turn_is_not_recalled_or_stored(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+async def test_an_empty_turn_is_not_recalled_or_stored(told: Memory, database: Path) -> None:
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
         await bot.speak("um", final="")
@@ -147,10 +142,9 @@ async def test_an_empty_turn_is_not_recalled_or_stored(memory: Memory, database:
 
 
 async def test_a_confirmed_eager_turn_has_memory_and_is_stored_once(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+    async with scene(daniels(told), turns=EagerUserTurnStrategies()) as bot:
         await bot.guess("what is my dog called", wait_s=0.5)
         assert turns_in(database) == [("user", text) for text in TOLD], (
             "a speculative turn is not stored"
@@ -163,10 +157,9 @@ async def test_a_confirmed_eager_turn_has_memory_and_is_stored_once(
 
 
 async def test_a_cancelled_eager_turn_is_recalled_again_with_the_final_words(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+    async with scene(daniels(told), turns=EagerUserTurnStrategies()) as bot:
         await bot.guess("what is my dog", wait_s=0.3)
         await bot.commit("What is my dog allergic to, and am I allergic?", guessed=False)
         await bot.reply()
@@ -177,9 +170,8 @@ async def test_a_cancelled_eager_turn_is_recalled_again_with_the_final_words(
     ]
 
 
-async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+async def test_a_speculative_yes_deletes_nothing(told: Memory, database: Path) -> None:
+    async with scene(daniels(told), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
         await bot.guess("yes", wait_s=0.4)
         await bot.commit("Yes but keep the dog, what is my dog called?", guessed=False)
@@ -187,9 +179,8 @@ async def test_a_speculative_yes_deletes_nothing(memory: Memory, database: Path)
     assert ("user", TOLD[0]) in turns_in(database)
 
 
-async def test_a_confirmed_speculative_yes_deletes(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    async with scene(daniels(memory), turns=EagerUserTurnStrategies()) as bot:
+async def test_a_confirmed_speculative_yes_deletes(told: Memory, database: Path) -> None:
+    async with scene(daniels(told), turns=EagerUserTurnStrategies()) as bot:
         await bot.exchange("Forget everything about me.")
         await bot.guess("yes", wait_s=0.3)
         assert ("user", TOLD[0]) in turns_in(database)
@@ -200,11 +191,9 @@ async def test_a_confirmed_speculative_yes_deletes(memory: Memory, database: Pat
     assert "deleted" in blocks(bot.model.shown[-1])[0], "the LLM gets the outcome on the next turn"
 
 
-async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
-    usages: list[Usage] = []
-    processor.add_event_handler("on_memory_used", lambda _, usage: usages.append(usage))
+async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(told: Memory) -> None:
+    processor = daniels(told)
+    usages = events(processor, "on_memory_used")
     async with scene(
         processor, [f"Let me check. {TOOL_CALL}", "It is six, and your dog is called Rocky."]
     ) as bot:
@@ -215,16 +204,8 @@ async def test_a_preamble_before_a_tool_call_is_not_the_answer_for_feedback(memo
 
 
 @pytest.mark.real_clock
-async def test_a_late_block_does_not_answer_another_question(
-    database: Path, memory: Memory
-) -> None:
-    await tell(memory)
-    slow = Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=0.4,
-    )
+async def test_a_late_block_does_not_answer_another_question(database: Path, told: Memory) -> None:
+    slow = Slow(database, **models(told), seconds=0.4)
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
@@ -232,9 +213,8 @@ async def test_a_late_block_does_not_answer_another_question(
     assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 0]
 
 
-async def test_several_llm_runs_of_a_turn_share_one_recall(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+async def test_several_llm_runs_of_a_turn_share_one_recall(told: Memory) -> None:
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor, ["Let me see.", "Rocky."]) as bot:
         await bot.exchange(QUESTION)
@@ -245,10 +225,9 @@ async def test_several_llm_runs_of_a_turn_share_one_recall(memory: Memory) -> No
 
 
 async def test_a_tool_result_reaches_the_llm_with_the_block_of_its_turn(
-    memory: Memory,
+    told: Memory,
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor, [TOOL_CALL, "It is six, and your dog is called Rocky."]) as bot:
         await bot.exchange(QUESTION)
@@ -258,10 +237,9 @@ async def test_a_tool_result_reaches_the_llm_with_the_block_of_its_turn(
     assert "<memory>" not in str(bot.context.get_messages())
 
 
-async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory) -> None:
-    await tell(memory)
+async def test_branches_of_a_parallel_pipeline_see_the_same_block(told: Memory) -> None:
     models = ScriptedModel(["Rocky."]), ScriptedModel(["Rocky."])
-    processor = daniels(memory)
+    processor = daniels(told)
     pipeline = Pipeline([processor, ParallelPipeline([models[0]], [models[1]])])  # type: ignore[no-untyped-call]
     worker = PipelineWorker(pipeline, enable_rtvi=False, cancel_on_idle_timeout=False)
     runner = WorkerRunner(handle_sigint=False)
@@ -277,17 +255,16 @@ async def test_branches_of_a_parallel_pipeline_see_the_same_block(memory: Memory
 
 
 async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
-    memory: Memory,
+    told: Memory,
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
         bot.context.set_messages([])
         await remember(
-            memory,
+            told,
             Turn(
                 "daniel",
                 "tuesday",
@@ -317,9 +294,8 @@ async def test_memories_removed_by_context_summarisation_are_injected_again(memo
     assert "Rocky" in str(blocks(bot.model.shown[-1]))
 
 
-async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(memory: Memory) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(told: Memory) -> None:
+    processor = daniels(told)
     recalls = Recalls(processor)
     context = LLMContext(messages=[{"role": "user", "content": QUESTION}])
     down, _ = await run_test(
@@ -338,10 +314,9 @@ async def test_a_context_sent_again_after_a_reconnect_has_the_same_block(memory:
     assert len(recalls) == 1
 
 
-async def test_two_bots_of_one_process_share_only_the_file(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    eve = HotMemProcessor(memory, user_id="eve", session_id="eves")
-    async with scene(daniels(memory)) as daniels_bot, scene(eve) as eves_bot:
+async def test_two_bots_of_one_process_share_only_the_file(told: Memory) -> None:
+    eve = HotMemProcessor(told, user_id="eve", session_id="eves")
+    async with scene(daniels(told)) as daniels_bot, scene(eve) as eves_bot:
         await asyncio.gather(daniels_bot.exchange(QUESTION), eves_bot.exchange(QUESTION))
     assert "Rocky" in str(blocks(daniels_bot.model.shown[0]))
     assert "Rocky" not in str(eves_bot.model.shown)
@@ -367,15 +342,9 @@ async def test_two_speakers_are_stored_separately(memory: Memory) -> None:
 
 @pytest.mark.real_clock
 async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
-    database: Path, memory: Memory
+    database: Path, told: Memory
 ) -> None:
-    await tell(memory)
-    slow = Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=0.4,
-    )
+    slow = Slow(database, **models(told), seconds=0.4)
     async with slow, scene(daniels(slow, deadline_ms=100)) as bot:
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
@@ -387,14 +356,8 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
 
 
 @pytest.mark.real_clock
-async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory: Memory) -> None:
-    await tell(memory)
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=0.4,
-    ) as slow:
+async def test_a_late_block_is_injected_after_a_tool_call(database: Path, told: Memory) -> None:
+    async with Slow(database, **models(told), seconds=0.4) as slow:
         down, _ = await run_test(
             daniels(slow, deadline_ms=100),
             frames_to_send=[asking(QUESTION), SleepFrame(3.0), asking(QUESTION), SleepFrame(0.2)],
@@ -404,9 +367,8 @@ async def test_a_late_block_is_injected_after_a_tool_call(database: Path, memory
     ] == [0, 1]
 
 
-async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
-    await tell(memory)
-    async with scene(daniels(memory, deadline_ms=0)) as bot:
+async def test_a_deadline_of_zero_takes_what_is_ready(told: Memory) -> None:
+    async with scene(daniels(told, deadline_ms=0)) as bot:
         await bot.exchange("Where does my sister live?")
         await bot.speak(*GROWING, final=QUESTION, pause_s=0.6)
         await bot.reply()
@@ -415,10 +377,9 @@ async def test_a_deadline_of_zero_takes_what_is_ready(memory: Memory) -> None:
 
 
 async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
-    processor = daniels(memory)
+    processor = daniels(told)
     said = [f"Wait, number {number} is mine." for number in range(12)]
     async with scene(processor, ["I think that " * 40] * 12, word_s=0.01) as bot:
         for text in said:
@@ -429,12 +390,11 @@ async def test_every_turn_of_a_user_who_keeps_interrupting_is_stored(
 
 
 async def test_a_monologue_of_ten_minutes_is_prefetched_and_stored(
-    memory: Memory, database: Path
+    told: Memory, database: Path
 ) -> None:
-    await tell(memory)
     words = ["the weather was fine and we walked along the river for a while" for _ in range(120)]
     words = " ".join((*words, QUESTION)).split()
-    processor = daniels(memory)
+    processor = daniels(told)
     recalls = Recalls(processor)
     async with scene(processor) as bot:
         await bot.worker.queue_frame(ProposedUserStartedSpeakingFrame())
@@ -464,14 +424,8 @@ async def test_a_clock_that_jumps_back_loses_no_turn(memory: Memory, database: P
     assert processor.failures == 0
 
 
-async def test_a_slow_prefetch_delays_no_frame(database: Path, memory: Memory) -> None:
-    await tell(memory)
-    async with Slow(
-        database,
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-        seconds=2.0,
-    ) as slow:
+async def test_a_slow_prefetch_delays_no_frame(database: Path, told: Memory) -> None:
+    async with Slow(database, **models(told), seconds=2.0) as slow:
         processor = daniels(slow, deadline_ms=100)
         await _spoken_in_time(processor)
     assert [text for role, text in turns_in(database)[len(TOLD) :] if role == "user"] == [
@@ -487,15 +441,14 @@ async def test_a_failed_prefetch_delays_no_frame(database: Path) -> None:
 
 
 @pytest.mark.real_clock
-async def test_a_slow_disk_delays_no_frame(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    await tell(memory)
+async def test_a_slow_disk_delays_no_frame(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     read = SqliteDatabase.read_here
 
     def slowly(*given: object, **named: object) -> object:
         time.sleep(2)
         return read(*given, **named)  # type: ignore[arg-type]
 
-    processor = daniels(memory, deadline_ms=100)
+    processor = daniels(told, deadline_ms=100)
     with monkeypatch.context() as patch:
         patch.setattr(SqliteDatabase, "read_here", slowly)
         await _spoken_in_time(processor)

@@ -36,28 +36,26 @@ async def delete(
     "ask", ["Forget all about Boston.", "Delete the bit about where my sister lives."]
 )
 async def test_a_recent_deletion_is_undone_without_confirmation(
-    ask: str, undo: str, memory: Memory, database: Path
+    ask: str, undo: str, told: Memory, database: Path
 ) -> None:
-    await tell(memory)
     before = boston(database)
     said = (ask, "Yes.", undo, "What do you know about Boston?")
-    asked, done, undone, _ = await delete(memory, say=said)
+    asked, done, undone, _ = await delete(told, say=said)
     assert "for good after 24 hours" in asked
     assert "were deleted, and can be brought back until" in done and "undo that" in done
     assert "are there again" in undone
     assert before and boston(database)[: len(before)] == before
-    assert await memory.lookup.restorable("daniel") is None
+    assert await told.lookup.restorable("daniel") is None
 
 
-async def test_undo_in_a_later_session_needs_confirmation(memory: Memory, database: Path) -> None:
-    await tell(memory)
+async def test_undo_in_a_later_session_needs_confirmation(told: Memory, database: Path) -> None:
     before = boston(database)
-    await delete(memory)
+    await delete(told)
     assert not boston(database)
-    (asked, _) = await delete(memory, say=("Bring it back.", "Delete it."))
+    (asked, _) = await delete(told, say=("Bring it back.", "Delete it."))
     assert "Nothing is done yet" in asked and "1 turn and 1 fact" in asked
     assert not boston(database), "a sentence about deletion does not confirm an undo"
-    (asked, done) = await delete(memory, say=("I want that back.", "Yes, please."))
+    (asked, done) = await delete(told, say=("I want that back.", "Yes, please."))
     assert "Nothing is done yet" in asked and "are there again" in done
     assert boston(database) == before
 
@@ -83,10 +81,9 @@ async def test_without_a_deletion_nothing_is_undone(memory: Memory) -> None:
     assert "Done" not in told and "deleted" not in told and "bring back" not in told
 
 
-async def test_a_guest_cannot_undo(memory: Memory, database: Path) -> None:
-    await tell(memory)
-    await delete(memory)
-    async with scene(daniels(memory, speakers={"d": "Daniel", "g": "Guest"})) as bot:
+async def test_a_guest_cannot_undo(told: Memory, database: Path) -> None:
+    await delete(told)
+    async with scene(daniels(told, speakers={"d": "Daniel", "g": "Guest"})) as bot:
         for speaker, text in (("g", "Bring it back."), ("d", "Bring it back."), ("g", "Yes.")):
             await bot.speak(final=text, speaker=speaker, pause_s=0.0)
             await bot.reply()

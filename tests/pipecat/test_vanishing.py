@@ -22,7 +22,7 @@ from hotmem.pipecat import HotMemProcessor, shutdown
 from hotmem.pipecat.turn_writer import FALLBACK_AFTER_S, WriteQueue
 from hotmem.storage.spool import path_of
 from hotmem.storage.sqlite import connection
-from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, tell
+from tests.pipecat.daniel import MONDAY, asking, contexts, daniels, events, tell
 from tests.pipecat.scene import NOW, turns_in
 from tests.pipeline_runs import run_test
 
@@ -77,11 +77,10 @@ def locked(path: Path) -> Iterator[str]:
 def listen(processor: HotMemProcessor) -> tuple[list[tuple[str, Exception]], list[Turn]]:
     """Failures and stored turns from now on."""
     failed: list[tuple[str, Exception]] = []
-    stored: list[Turn] = []
     processor.add_event_handler(
         "on_memory_error", lambda _, stage, error: failed.append((stage, error))
     )
-    processor.add_event_handler("on_memory_stored", lambda _, turn: stored.append(turn))
+    stored = events(processor, "on_memory_stored")
     return failed, stored
 
 
@@ -98,11 +97,10 @@ def turn(text: str) -> LLMContextUserTurnFrame:
     ],
 )
 async def test_a_file_that_disappears_during_a_call(
-    vanish: Callable[[Path], None], fact: str, memory: Memory, database: Path
+    vanish: Callable[[Path], None], fact: str, told: Memory, database: Path
 ) -> None:
-    await tell(memory)
     vanish(database)
-    processor = daniels(memory)
+    processor = daniels(told)
     failed, stored = listen(processor)
     down, _ = await run_test(
         processor,
@@ -129,17 +127,16 @@ async def test_a_file_that_disappears_during_a_call(
     assert "Rocky" in str(shown.context.get_messages()), "recall still works"
 
 
-async def test_every_write_raises_if_the_file_is_gone(memory: Memory, database: Path) -> None:
-    await tell(memory)
+async def test_every_write_raises_if_the_file_is_gone(told: Memory, database: Path) -> None:
     deleted(database)
     for write in (
-        memory.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY)),
-        memory.store_memory("I like tea.", user_id="daniel"),
-        memory.forget(user_id="daniel", everything=True),
+        told.remember(Turn("daniel", "monday", "user", "I have a cat.", MONDAY)),
+        told.store_memory("I like tea.", user_id="daniel"),
+        told.forget(user_id="daniel", everything=True),
     ):
         with pytest.raises(StoreGone, match=re.escape(str(database))):
             await write
-    assert (await memory.search_memory("dog", user_id="daniel")).results
+    assert (await told.search_memory("dog", user_id="daniel")).results
     assert not await asyncio.to_thread(database.exists), "no new file is created"
 
 

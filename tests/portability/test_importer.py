@@ -28,9 +28,7 @@ from hotmem.tools.files import ImportArguments, import_memories
 from hotmem.tools.maintenance import (
     DecisionsArguments,
     NoArguments,
-    UndoArguments,
     memory_decisions,
-    undo_decision,
     validate_storage,
 )
 from hotmem.types import (
@@ -42,7 +40,18 @@ from hotmem.types import (
     SourceSpan,
     UserRecord,
 )
-from tests.conversation import START, OpenMemory, file_of, remember, said
+from tests.conversation import (
+    START,
+    OpenMemory,
+    decisions,
+    file_of,
+    remember,
+    said,
+    store_turns,
+    turn_record,
+    undo,
+    user_of,
+)
 from tests.victim import import_until_killed
 from tests.warm import CONTEXT
 
@@ -193,22 +202,18 @@ async def test_an_undone_import_leaves_the_store_unchanged(
     await exported(other, tmp_path / "ana.jsonl")
     result = await memory.import_records(tmp_path / "ana.jsonl")
     await memory.settle()
-    (decision,) = [
-        one
-        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-        if one.action == "imported"
-    ]
+    (decision,) = await decisions(memory, DecisionAction.IMPORTED)
     assert (
         decision.reason == f"hotmem: {counted(result.turns, 'turn')} and "
         f"{counted(result.memories, 'memory', 'memories')} were new, 0 known"
     )
-    undone = await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+    undone = await undo(memory, decision.id)
     assert (undone.restored, undone.removed) == (0, result.turns + result.memories)
     await memory.settle()
     after = await asyncio.to_thread(contents, file_of(memory), without=(*OF_IMPORTS, "decisions"))
     assert after == before
     with pytest.raises(InvalidInput, match="was undone on"):
-        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+        await undo(memory, decision.id)
     again = await memory.import_records(tmp_path / "ana.jsonl")
     assert again == result
 
@@ -225,12 +230,8 @@ async def test_imported_statements_that_are_repeated_survive_an_undo(
         await memory.remember(said("I live in Leeds.", session="after", minutes=90_000 + number))
     await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
     await memory.settle()
-    decision = next(
-        one
-        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-        if one.action == "imported"
-    )
-    await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+    (decision,) = await decisions(memory, DecisionAction.IMPORTED)
+    await undo(memory, decision.id)
     await memory.settle()
     held = {one.text: one.confirmations for one in await memory.memories("ana", past=True)}
     assert held == {"Ana moved to Leeds.": 2, "The boiler's serial number is 44 B 19.": 0}
@@ -258,12 +259,8 @@ async def test_turns_after_an_import_survive_an_undo(memory: Memory, tmp_path: P
     for number, text in enumerate(since):
         await memory.remember(said(text, session="after", minutes=number))
     await memory.settle()
-    decision = next(
-        one
-        for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-        if one.action == "imported"
-    )
-    await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+    (decision,) = await decisions(memory, DecisionAction.IMPORTED)
+    await undo(memory, decision.id)
     await memory.settle()
     held = {one.text: one for one in await memory.memories("ana", past=True)}
     assert set(held) >= {"Ana lives in Braga.", "Ana's dog is called Potola.", "Ana owns a boat."}
@@ -349,10 +346,9 @@ async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path
             conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
         )
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
-    asked = DecisionsArguments(actions=(DecisionAction.IMPORTED,))
-    (decision,) = (await memory_decisions(memory, "ana", asked)).decisions
+    (decision,) = await decisions(memory, DecisionAction.IMPORTED)
     assert "import the same file again" in decision.reason
-    await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
+    await undo(memory, decision.id)
     assert [turn.id for turn in await turns(memory)] == ["live"]
 
 
@@ -363,7 +359,7 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
     await asyncio.to_thread(
         file.write_text, "\n".join([*bens, *map(turn_line, range(100, 104))]), "utf-8"
     )
-    (unfinished,) = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+    (unfinished,) = await decisions(memory)
     with pytest.raises(InvalidInput, match=f"undo it: {unfinished.id}"):
         await memory.import_records(file)
     assert await memory.runtime.database.read_all(queries.users.find, "ben") is None
@@ -371,8 +367,8 @@ async def test_one_import_at_a_time_for_each_user(memory: Memory, tmp_path: Path
     assert (await memory.import_records(file)).turns == 8
     decision = (await memory_decisions(memory, "ben", DecisionsArguments())).decisions[0]
     with pytest.raises(InvalidInput, match="cannot be undone"):
-        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
-    assert (await undo_decision(memory, "ben", UndoArguments(decision=decision.id))).removed == 4
+        await undo(memory, decision.id)
+    assert (await undo(memory, decision.id, "ben")).removed == 4
     assert len(await turns(memory)) == 14
 
 
@@ -449,9 +445,7 @@ async def imported_alone(path: Path, file: Path) -> ImportResult:
 
 async def remembered(path: Path) -> None:
     storage = open_storage(path)
-    await storage.database.write_all(
-        queries.turns.add, said("I was here before.", session="s0"), START
-    )
+    await store_turns(storage.database, said("I was here before.", session="s0"))
     await storage.database.close()
 
 
@@ -550,26 +544,13 @@ async def begun(storage: Storage, folder: Path) -> None:
 
 
 async def turns(memory: Memory) -> list[Any]:
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(memory.runtime.database)
     return [
         turn for _, turn in await memory.runtime.database.read(queries.turns.of_user, user, 0, 1000)
     ]
 
 
 def turn_line(number: int) -> str:
-    turn = {
-        "type": "turn",
-        "id": f"t{number}",
-        "user_id": "ana",
-        "session_id": f"s{number // 20}",
-        "role": "user",
-        "speaker": "Ana",
-    }
-    return json.dumps(
-        turn
-        | {
-            "text": f"The ferry number {number} is late.",
-            "spoken_at": (START + timedelta(minutes=number)).isoformat(),
-        }
-    )
+    at, session = START + timedelta(minutes=number), f"s{number // 20}"
+    text = f"The ferry number {number} is late."
+    return json.dumps(turn_record(text, f"t{number}", session=session, at=at))

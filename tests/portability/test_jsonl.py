@@ -27,7 +27,7 @@ from hotmem.tools.maintenance import (
     validate_storage,
 )
 from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
-from tests.conversation import START, OpenMemory, file_of, life, remember, said
+from tests.conversation import START, OpenMemory, file_of, life, remember, said, turn_record
 
 LATER = START + timedelta(days=151)
 
@@ -51,15 +51,13 @@ async def second(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memor
 
 def offsets_of(conn: Connection, user_id: str) -> dict[Intent, IntentOffset]:
     """A user's offsets of the weights by intent."""
-    user = queries.users.find(conn, user_id)
-    assert user is not None
+    user = queries.users.ensure(conn, user_id)
     return queries.layer_weights.moved(conn, user)
 
 
 def put_offset(conn: Connection, user_id: str) -> None:
     """Store an offset of the weights for questions of one intent."""
-    user = queries.users.find(conn, user_id)
-    assert user is not None
+    user = queries.users.ensure(conn, user_id)
     queries.layer_weights.put_moved(conn, user, {Intent.FACT: (0.1, 0.0, -0.1, 0.0)})
 
 
@@ -338,15 +336,7 @@ async def test_a_deleted_user_has_an_empty_export(memory: Memory) -> None:
 
 def test_lines_are_read_lazily(tmp_path: Path) -> None:
     file = tmp_path / "long.jsonl"
-    turn = {
-        "type": "turn",
-        "id": "1",
-        "user_id": "ana",
-        "session_id": "s",
-        "role": "user",
-        "text": "Hi.",
-        "spoken_at": START.isoformat(),
-    }
+    turn = turn_record("Hi.", "1")
     file.write_text(
         "\n".join(
             [
@@ -359,6 +349,6 @@ def test_lines_are_read_lazily(tmp_path: Path) -> None:
     )
     lines = read_export(file)
     first = next(lines)
-    assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, None, "1"), ("Rui",))
+    assert first == ExportedTurn(Turn("ana", "s", Role.USER, "Hi.", START, "Ana", "1"), ("Rui",))
     with pytest.raises(InvalidInput, match="Line 3 is not JSON"):
         next(lines)

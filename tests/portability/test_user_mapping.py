@@ -16,7 +16,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import Statement, StoredMemory, Understanding
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
-from tests.conversation import START, remember, said
+from tests.conversation import START, remember, said, store_turns, user_of
 from tests.letters import LetterEncoder
 from tests.tables import tables
 from tests.thoroughness import examples
@@ -47,13 +47,10 @@ QUOTE = "'"
 async def learnt(storage: Storage, statements: list[Statement]) -> list[StoredMemory]:
     """Return all memories after each statement was extracted from a turn, one a day."""
     for number, statement in enumerate(statements):
-        await storage.database.write_all(
-            queries.turns.add, said(statement.text, minutes=number * 24 * 60), START
-        )
+        await store_turns(storage.database, said(statement.text, minutes=number * 24 * 60))
         ((key, _),) = await storage.database.read_all(queries.turns.waiting, SERVED, 1)
         await storage.database.write_all(store_understanding, key, Understanding((statement,)))
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     return await storage.database.read(queries.memories.of_user, user, START, past=True)
 
 

@@ -124,12 +124,7 @@ def test_coincidence_is_subtracted() -> None:
 
 @pytest.mark.parametrize(
     "rows, asked",
-    [
-        (1, "1 question from 1 session."),
-        (3, "3 questions from 1 session."),
-        (12, "12 questions from 4 sessions."),
-        (15, "15 questions from 5 sessions."),
-    ],
+    CASES["few_sessions_give_no_verdict_and_no_estimate"],
 )
 def test_few_sessions_give_no_verdict_and_no_estimate(rows: int, asked: str) -> None:
     comparison = of(*[((0.3, 700), (0.9, 100))] * rows)

@@ -17,7 +17,7 @@ from hotmem.retrieval.layers.sessions import Sessions, blend_scores
 from hotmem.retrieval.layers.verbatim import Verbatim, phrases
 from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
-from tests.conversation import START, said
+from tests.conversation import START, said, user_of
 from tests.letters import LetterEncoder
 
 TOLD = {
@@ -63,8 +63,7 @@ async def storage(database: Path, language: Language) -> AsyncIterator[Storage]:
 
 @pytest.fixture
 async def ana(storage: Storage) -> UserKey:
-    found = await storage.database.read_all(queries.users.find, "ana")
-    assert found is not None
+    found = await user_of(storage.database)
     return found
 
 
@@ -96,8 +95,7 @@ class TestEveryLayer:
             None,
         )
         assert hits
-        ben = await storage.database.read_all(queries.users.find, "ben")
-        assert ben is not None
+        ben = await user_of(storage.database, "ben")
         for hit in hits:
             assert hit.layer is kind(storage.engine).layer
             found = await storage.database.read(queries.evidence.load, ana, {hit.kind: [hit.key]})

@@ -21,9 +21,18 @@ from hotmem.storage.search.searches import LexicalSearch
 from hotmem.storage.sqlite import diagnosis as of_file
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.tools.maintenance import UndoArguments, undo_decision
 from hotmem.types import EvidenceKind
-from tests.conversation import HOSTILE, START, OpenMemory, remember, said
+from tests.conversation import (
+    HOSTILE,
+    START,
+    OpenMemory,
+    remember,
+    said,
+    turn_record,
+    undo,
+    user_of,
+    write_records,
+)
 from tests.postgres import VERSIONS
 from tests.victim import copy_until_killed
 from tests.warm import CONTEXT
@@ -90,13 +99,8 @@ async def fill(memory: Memory, folder: Path) -> None:
     await memory.forget(user_id="ana", turn_ids=["ana-5"], grace=timedelta(days=9))
     known = next(one for one in await memory.memories("ben") if "Utrecht" in one.text)
     await edit_memory(memory, "ben", EditArguments(id=known.id, content="Ben moved to Graz."))
-    turns = folder / "turns.jsonl"
-    turns.write_text(
-        '{"type": "turn", "id": "i1", "user_id": "ben", "session_id": "old", "role": "user",'
-        ' "speaker": "Ben", "text": "My cat is called Xylomander.",'
-        ' "spoken_at": "2026-02-01T10:00:00+00:00"}\n',
-        "utf-8",
-    )
+    said_elsewhere = turn_record("My cat is called Xylomander.", "i1", user="ben", speaker="Ben")
+    turns = write_records(folder / "turns.jsonl", [said_elsewhere])
     await memory.import_records(turns)
     await memory.settle()
     again = folder / "cleo.jsonl"
@@ -198,12 +202,11 @@ async def test_what_was_done_before_a_copy_can_be_undone_after_it(
             assert await memory.restore(user_id="ana")
             result = await memory.import_records(hotmem_source(tmp_path / "ana.jsonl"))
             assert result.forgotten
-            user = await memory.runtime.database.read_all(queries.users.find, "ben")
-            assert user is not None
+            user = await user_of(memory.runtime.database, "ben")
             made = await memory.runtime.database.read(queries.decisions.of_user, user, 20)
             for decision in made:
                 if decision.undone_at is None:
-                    await undo_decision(memory, "ben", UndoArguments(decision=decision.id))
+                    await undo(memory, decision.id, "ben")
             await memory.settle()
             await remember(memory, said("My cat is called Mila.", name="later"))
             await memory.forget(user_id="ben", entity="Graz")
@@ -412,8 +415,7 @@ async def test_a_copy_has_the_language_of_its_source(place: Make, open_memory: O
     await theirs.close()
     copied = open_storage(target)
     assert copied.database.language == "de"
-    user = await copied.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(copied.database)
     search = LexicalSearch(EvidenceKind.PASSAGE, ["Haus"], 5)
     assert [len(found) for found in await copied.engine.search(user, search)] == [1]
     await copied.database.close()

@@ -4,7 +4,6 @@ Hidden from everything at once, brought back as it was, and erased when the time
 """
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import closing
@@ -21,14 +20,13 @@ from hotmem import InvalidInput, Memory, Options
 from hotmem.memory import runtime
 from hotmem.models import Language
 from hotmem.options import BackgroundOptions
-from hotmem.portability.importer import revert_imports
+from hotmem.portability import importer
 from hotmem.storage import queries
 from hotmem.storage.queries.deletions import FOREIGN_KEYS, NOT_KEPT, USER_TABLES
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.types import UserKey
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import START, said, turn_record, turns_told, user_of, write_records
 from tests.letters import LetterEncoder
 from tests.storage.test_erasure import copies
 from tests.thoroughness import examples
@@ -183,32 +181,15 @@ async def test_it_is_hidden_from_everything_at_once(way: str, memory: Memory) ->
         repr(await memory.memories("ana", past=True)),
         repr(await memory.subcategories.of_user("ana")),
     ]
-    seen.append(
-        repr(
-            await memory.runtime.database.read(
-                queries.job_failures.located, await user_of(memory), "Xylomander", 10
-            )
-        )
-    )
-    seen.append(
-        repr(
-            await memory.runtime.database.read(
-                queries.advice.mentions, await user_of(memory), None, 100
-            )
-        )
-    )
+    read, user = memory.runtime.database.read, await user_of(memory.runtime.database)
+    seen.append(repr(await read(queries.job_failures.located, user, SECRET, 10)))
+    seen.append(repr(await read(queries.advice.mentions, user, None, 100)))
     assert not [
         line
         for line in seen
         if SECRET.casefold() in line.casefold() and "Nothing is known" not in line
     ]
     assert not await memory.runtime.database.read_all(queries.maintenance.faults)
-
-
-async def user_of(memory: Memory) -> UserKey:
-    user = await memory.runtime.database.read_all(queries.users.find, "ana")
-    assert user is not None
-    return user
 
 
 async def test_it_is_erased_when_its_time_is_over(memory: Memory, database: Path) -> None:
@@ -257,17 +238,6 @@ async def test_what_has_nothing_to_do_with_it_stays_kept(memory: Memory) -> None
     )
 
 
-async def test_deletions_are_brought_back_the_latest_first(memory: Memory) -> None:
-    before = await turns_told(memory)
-    for name in (SECRET, "Braga"):
-        assert (await memory.forget(user_id="ana", entity=name, grace=DAY)).turns
-    for count in (2, 1):
-        assert (found := await memory.lookup.restorable("ana")) is not None
-        assert await memory.restore(user_id="ana") == found
-        assert (await memory.lookup.restorable("ana") is not None) == (count == 2)
-    assert await turns_told(memory) == before
-
-
 @pytest.mark.parametrize("way", ["entity", "session", "everything"])
 async def test_what_was_said_since_stays(way: str, memory: Memory) -> None:
     before = await turns_told(memory)
@@ -299,7 +269,7 @@ async def test_merges_edits_and_tags_come_back(memory: Memory, database: Path) -
         ),
     )
     other = await memory.store_memory("Walnuts are in the cellar.", user_id="ana")
-    user = await user_of(memory)
+    user = await user_of(memory.runtime.database)
     await memory.runtime.database.write(
         queries.decisions.merge, user, edited.id, [other.id], "the same", START
     )
@@ -330,30 +300,20 @@ async def test_what_comes_back_with_an_import_is_there_once(memory: Memory, tmp_
 async def test_what_came_with_an_import_that_was_taken_back_stays_away(
     memory: Memory, tmp_path: Path
 ) -> None:
-    file = tmp_path / "turns.jsonl"
-    line = {
-        "type": "turn",
-        "user_id": "ana",
-        "session_id": "s9",
-        "role": "user",
-        "text": f"{SECRET} came with it.",
-        "id": "i1",
-    }
-    await asyncio.to_thread(
-        file.write_text, json.dumps(line | {"spoken_at": START.isoformat()}), "utf-8"
-    )
+    line = turn_record(f"{SECRET} came with it.", "i1", session="s9")
+    file = await asyncio.to_thread(write_records, tmp_path / "turns.jsonl", [line])
     before = await turns_told(memory)
     assert (await memory.import_records(file)).turns == 1
     await memory.settle()
     await memory.forget(user_id="ana", entity=SECRET, grace=DAY)
-    user = await user_of(memory)
+    user = await user_of(memory.runtime.database)
     (done,) = [
         one
         for one in await memory.runtime.database.read(queries.decisions.of_user, user, -1)
         if one.action == "imported"
     ]
     await memory.runtime.database.write(queries.undoing.undo, user, done.id, START)
-    await revert_imports(memory.runtime.storage, memory.runtime.priority)
+    await importer.revert_imports(memory.runtime.storage, memory.runtime.priority)
     assert await memory.restore(user_id="ana") is not None
     assert sorted(await turns_told(memory)) == sorted(before)
     assert not await memory.runtime.database.read_all(queries.maintenance.faults)
@@ -387,17 +347,6 @@ async def test_with_another_encoder_it_is_embedded_anew(
         assert not await memory.runtime.database.read_all(queries.maintenance.faults)
 
 
-async def test_others_keep_theirs(memory: Memory, database: Path) -> None:
-    await remember(memory, said(f"I know {SECRET} too.", user="ben", name="t0"))
-    await memory.forget(user_id="ana", everything=True, grace=DAY)
-    assert (
-        await memory.lookup.restorable("ben") is None
-        and await memory.restore(user_id="ben") is None
-    )
-    assert await turns_told(memory, "ben") == [f"I know {SECRET} too."]
-    assert await memory.restore(user_id="nobody") is None
-
-
 async def test_nothing_forgotten_is_nothing_kept(memory: Memory) -> None:
     receipt = await memory.forget(user_id="ana", entity="Oleander", grace=DAY)
     assert (
@@ -405,6 +354,7 @@ async def test_nothing_forgotten_is_nothing_kept(memory: Memory) -> None:
         and not receipt.anything
         and await memory.lookup.restorable("ana") is None
     )
+    assert await memory.restore(user_id="nobody") is None
     with pytest.raises(InvalidInput, match="grace"):
         await memory.forget(user_id="ana", entity=SECRET, grace=timedelta())
 

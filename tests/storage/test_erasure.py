@@ -17,13 +17,13 @@ from hotmem import Memory, Options
 from hotmem.core.location import EncryptionKey
 from hotmem.models import CachedEncoder, Language
 from hotmem.options import BackgroundOptions
-from hotmem.storage import open_storage, queries
+from hotmem.storage import open_storage
 from hotmem.storage.sqlite.connection import connect
 from hotmem.text.stemming import stem, stems
 from hotmem.types.maintenance import ForgetEntity, Leftovers
 from hotmem.understanding.query.voice_commands import find_command
 from tests import warm
-from tests.conversation import START, life, said
+from tests.conversation import life, said, store_turns, user_of
 from tests.letters import LetterEncoder
 
 SECRET = "Xylomander"
@@ -170,18 +170,16 @@ async def test_nothing_is_left_among_many_turns(database: Path) -> None:
     """Pages are split, joined and moved; what a moved row leaves behind is overwritten too."""
     storage = open_storage(database)
     for turn in life(turns=600):
-        await storage.database.write_all(queries.turns.add, turn, START)
+        await store_turns(storage.database, turn)
     for number in range(0, 300, 3):
-        await storage.database.write_all(
-            queries.turns.add,
+        await store_turns(
+            storage.database,
             said(
                 f"{SECRET} was here, {number} times. " * (1 + number % 40),
                 session=f"week {number % 10}",
             ),
-            START,
         )
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
     assert await storage.database.purge(1.0) is Leftovers.NONE
     assert await copies(database) == 0

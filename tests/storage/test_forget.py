@@ -25,16 +25,19 @@ from hotmem.storage.queries.index_entries import to_bits
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search.vectors import to_bytes
 from hotmem.tools.editing import EditArguments, edit_memory
-from hotmem.tools.maintenance import (
-    DecisionsArguments,
-    UndoArguments,
-    memory_decisions,
-    undo_decision,
-)
-from hotmem.types import ForgetResult, Role, SessionSummary, SummarySentence
+from hotmem.types import DecisionAction, ForgetResult, Role, SessionSummary, SummarySentence
 from hotmem.types.maintenance import ForgetEntity, ForgetEverything, ForgetSession
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import START, remember, said, turns_told
+from tests.conversation import (
+    START,
+    decisions,
+    remember,
+    said,
+    store_turns,
+    turns_told,
+    undo,
+    user_of,
+)
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
 from tests.thoroughness import examples
@@ -180,7 +183,7 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
     texts = [f"{SECRET} sleeps under the stairs of the old lighthouse.", "I like walnuts."]
     for number, text in enumerate(texts):
-        await storage.database.write_all(queries.turns.add, said(text, session=str(number)), START)
+        await store_turns(storage.database, said(text, session=str(number)))
     waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 10, SERVED)
     rows = encoder.encode([text for _, _, text in waiting])
     signs = [
@@ -188,8 +191,7 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
         for number in range(2)
     ]
     await storage.database.write_all(queries.embedding.put, ENCODER, waiting, list(rows), signs)
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     await storage.forgetting.forget(user, ForgetSession("0"))
     await storage.database.close()
     content = await asyncio.to_thread(database.read_bytes)
@@ -205,38 +207,36 @@ async def test_no_vector_and_no_sign_of_a_word_piece_is_left_either(database: Pa
     )
 
 
-async def test_other_users_names_and_sessions_stay(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await told(memory, [(1, False, SECRET), (2, True, SECRET)], TELLING)
-        before = len(await turns_told(memory))
-        removed = await memory.forget(user_id="ana", entity=SECRET)
-        assert removed.turns == 2 and removed.memories >= 1 and removed.sessions == 1
-        assert len(await turns_told(memory)) == before - 2
-        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
-        assert [known.text for known in await memory.memories("ana", past=True)] == [
-            "Ana lives in Braga."
-        ]
-        assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."], (
-            "as if what had replaced it had never been said"
-        )
-        again = await memory.forget(user_id="ana", entity=SECRET)
-        assert (again.turns, again.memories, again.sessions) == (0, 0, 0)
+async def test_other_users_names_and_sessions_stay(lettered: Memory) -> None:
+    await told(lettered, [(1, False, SECRET), (2, True, SECRET)], TELLING)
+    before = len(await turns_told(lettered))
+    removed = await lettered.forget(user_id="ana", entity=SECRET)
+    assert removed.turns == 2 and removed.memories >= 1 and removed.sessions == 1
+    assert len(await turns_told(lettered)) == before - 2
+    assert not [line async for line in lettered.export("ana") if '"type": "question"' in line]
+    assert [known.text for known in await lettered.memories("ana", past=True)] == [
+        "Ana lives in Braga."
+    ]
+    assert [known.text for known in await lettered.memories("ana")] == ["Ana lives in Braga."], (
+        "as if what had replaced it had never been said"
+    )
+    again = await lettered.forget(user_id="ana", entity=SECRET)
+    assert (again.turns, again.memories, again.sessions) == (0, 0, 0)
 
 
-async def test_an_entity_is_a_whole_word(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for text in (
-            "I met Ann at the ferry.",
-            "I met Anna at the ferry.",
-            "ANN'S car broke down.",
-            "We like Ann-Marie.",
-        ):
-            await memory.remember(said(text))
-        assert (await memory.forget(user_id="ana", entity="ann")).turns == 3
-        await memory.settle()
-        assert await turns_told(memory) == ["I met Anna at the ferry."]
-        reports = (await memory.recall("Whom did I meet at the ferry?", user_id="ana")).trace.layers
-        assert any(report.hits for report in reports), "it is found"
+async def test_an_entity_is_a_whole_word(lettered: Memory) -> None:
+    for text in (
+        "I met Ann at the ferry.",
+        "I met Anna at the ferry.",
+        "ANN'S car broke down.",
+        "We like Ann-Marie.",
+    ):
+        await lettered.remember(said(text))
+    assert (await lettered.forget(user_id="ana", entity="ann")).turns == 3
+    await lettered.settle()
+    assert await turns_told(lettered) == ["I met Anna at the ferry."]
+    reports = (await lettered.recall("Whom did I meet at the ferry?", user_id="ana")).trace.layers
+    assert any(report.hits for report in reports), "it is found"
 
 
 async def test_a_correction_goes_with_the_words_it_corrected(
@@ -258,35 +258,13 @@ async def test_a_correction_goes_with_the_words_it_corrected(
     assert STEM not in await asyncio.to_thread(whole, database)
 
 
-async def test_what_a_turn_told_besides_stays_known(database: Path, language: Language) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await remember(memory, "My dog is called Potola. I live in Braga.")
-        dog = next(known for known in await memory.memories("ana") if "Potola" in known.text)
-        removed = await memory.forget(user_id="ana", memory_id=dog.id)
-        assert (removed.turns, removed.memories) == (1, 1)
-        assert [known.text for known in await memory.memories("ana")] == ["Ana lives in Braga."]
-        assert (await memory.forget(user_id="ana", memory_id=dog.id)).memories == 0
-
-
-async def test_only_the_turns_named_go_whatever_their_time(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for text, session, name in (
-            ("I live in Braga.", "phone", "t1"),
-            ("My dog is called Potola.", "phone", "t2"),
-            ("I like tea.", "car", "t3"),
-        ):
-            await memory.remember(said(text, session=session, name=name))
-        await remember(memory, said("I like ferns.", user="ben", name="t2"))
-        removed = await memory.forget(user_id="ana", turn_ids=["t2", "unknown"])
-        assert (removed.turns, removed.memories, removed.sessions) == (1, 1, 0)
-        assert await turns_told(memory) == ["I live in Braga.", "I like tea."]
-        assert [known.text for known in await memory.memories("ana")] == [
-            "Ana likes tea.",
-            "Ana lives in Braga.",
-        ]
-        assert await turns_told(memory, "ben") == ["I like ferns."]
+async def test_what_a_turn_told_besides_stays_known(lettered: Memory) -> None:
+    await remember(lettered, "My dog is called Potola. I live in Braga.")
+    dog = next(known for known in await lettered.memories("ana") if "Potola" in known.text)
+    removed = await lettered.forget(user_id="ana", memory_id=dog.id)
+    assert (removed.turns, removed.memories) == (1, 1)
+    assert [known.text for known in await lettered.memories("ana")] == ["Ana lives in Braga."]
+    assert (await lettered.forget(user_id="ana", memory_id=dog.id)).memories == 0
 
 
 @pytest.mark.parametrize(
@@ -300,37 +278,33 @@ async def test_only_the_turns_named_go_whatever_their_time(
     ],
 )
 async def test_a_dry_run_counts_what_goes_and_changes_nothing(
-    what: dict[str, Any], database: Path, language: Language
+    what: dict[str, Any], lettered: Memory
 ) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await told(memory, [(0, False, SECRET), (1, True, SECRET), (0, True, SECRET)], TELLING)
-        before = [line async for line in memory.export("ana")]
-        counted = await memory.forget(user_id="ana", dry_run=True, **what)
-        assert [line async for line in memory.export("ana")] == before
-        assert not memory.runtime.suppression.withholds(
-            f"You told me about {SECRET} and the dog.", user_id="ana"
-        )
-        assert (await memory.recall("Who lives in Porto?", user_id="ana")).items
-        assert counted.turns and await memory.forget(user_id="ana", **what) == counted
-        assert await memory.forget(user_id="nobody", dry_run=True, **what) == ForgetResult(0, 0, 0)
+    await told(lettered, [(0, False, SECRET), (1, True, SECRET), (0, True, SECRET)], TELLING)
+    before = [line async for line in lettered.export("ana")]
+    counted = await lettered.forget(user_id="ana", dry_run=True, **what)
+    assert [line async for line in lettered.export("ana")] == before
+    assert not lettered.runtime.suppression.withholds(
+        f"You told me about {SECRET} and the dog.", user_id="ana"
+    )
+    assert (await lettered.recall("Who lives in Porto?", user_id="ana")).items
+    assert counted.turns and await lettered.forget(user_id="ana", **what) == counted
+    assert await lettered.forget(user_id="nobody", dry_run=True, **what) == ForgetResult(0, 0, 0)
 
 
-async def test_a_summary_is_made_anew_without_what_was_forgotten(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        await remember(
-            memory,
-            f"We decided to visit {SECRET} in spring because of the flowers.",
-            said("We decided to paint the kitchen yellow because of the light.", minutes=1),
-            end="monday",
-        )
-        assert SECRET in repr(await memory.lookup.summary(user_id="ana", session_id="monday"))
-        await memory.forget(user_id="ana", entity=SECRET)
-        assert await memory.lookup.summary(user_id="ana", session_id="monday") is None
-        await memory.settle()
-        anew = repr(await memory.lookup.summary(user_id="ana", session_id="monday"))
-        assert "yellow" in anew and SECRET not in anew
+async def test_a_summary_is_made_anew_without_what_was_forgotten(lettered: Memory) -> None:
+    await remember(
+        lettered,
+        f"We decided to visit {SECRET} in spring because of the flowers.",
+        said("We decided to paint the kitchen yellow because of the light.", minutes=1),
+        end="monday",
+    )
+    assert SECRET in repr(await lettered.lookup.summary(user_id="ana", session_id="monday"))
+    await lettered.forget(user_id="ana", entity=SECRET)
+    assert await lettered.lookup.summary(user_id="ana", session_id="monday") is None
+    await lettered.settle()
+    anew = repr(await lettered.lookup.summary(user_id="ana", session_id="monday"))
+    assert "yellow" in anew and SECRET not in anew
 
 
 async def test_forgetting_in_the_midst_of_the_work(database: Path, language: Language) -> None:
@@ -362,11 +336,8 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    await storage.database.write_all(
-        queries.turns.add, said(f"My dog is called {SECRET}.", session="secret"), START
-    )
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    await store_turns(storage.database, said(f"My dog is called {SECRET}.", session="secret"))
+    user = await user_of(storage.database)
     ((kind, passage, text),) = await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 5, SERVED
     )
@@ -390,9 +361,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     summary = SessionSummary(("dogs",), (SummarySentence(turn.text, turn.id),))
 
     await storage.forgetting.forget(user, ForgetEverything())
-    await storage.database.write_all(
-        queries.turns.add, said("I live in Utrecht.", user="ben"), START
-    )
+    await store_turns(storage.database, said("I live in Utrecht.", user="ben"))
     await storage.database.write_all(
         queries.embedding.put,
         ENCODER,
@@ -403,8 +372,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
     await storage.database.write_all(store_understanding, key, understanding)
     await storage.database.write(queries.sessions.put, user, seen, summary, {}, turn.text)
 
-    ben = await storage.database.read_all(queries.users.find, "ben")
-    assert ben is not None
+    ben = await user_of(storage.database, "ben")
     assert await storage.database.read(queries.memories.of_user, ben, START, past=True) == []
     assert await storage.database.read(queries.sessions.of_session, ben, "monday") is None
     assert [
@@ -424,12 +392,9 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     storage = open_storage(database)
     encoder = LetterEncoder()
     await steps.adopt_encoder(storage.database, encoder.name, encoder.dimension)
-    await storage.database.write_all(
-        queries.turns.add, said(f"My dog is called {SECRET}.", name="one"), START
-    )
-    await storage.database.write_all(queries.turns.add, said("I like walnuts.", name="two"), START)
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    await store_turns(storage.database, said(f"My dog is called {SECRET}.", name="one"))
+    await store_turns(storage.database, said("I like walnuts.", name="two"))
+    user = await user_of(storage.database)
     await storage.database.write(queries.sessions.end, user, "monday")
     waiting = await storage.database.read_all(queries.embedding.waiting, ENCODER, 5, SERVED)
     rows = list(encoder.encode([text for _, _, text in waiting]))
@@ -439,9 +404,7 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     seen = await storage.database.read(queries.sessions.unsummarised, user, session.key)
     assert seen is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
-    await storage.database.write_all(
-        queries.turns.add, said("I like the ferry.", name="three"), START
-    )
+    await store_turns(storage.database, said("I like the ferry.", name="three"))
     await storage.database.write(
         queries.sessions.put,
         user,
@@ -455,19 +418,16 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     assert STEM not in await asyncio.to_thread(whole, database)
 
 
-async def test_what_others_were_given_of_turns_with_the_same_ids_stays(
-    database: Path, language: Language
-) -> None:
-    async with Memory.open(database, encoder=LetterEncoder(), language=language) as memory:
-        for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
-            await remember(memory, said(f"I live in {town}.", user=user, name="t1"))
-            block = await memory.recall(
-                "Where do I live?", user_id=user, at=START + timedelta(days=1)
-            )
-            assert (await memory.feedback(block, reply=f"You live in {town}.")).used
-        await memory.forget(user_id="ana", session_id="monday")
-        assert not [line async for line in memory.export("ana") if '"type": "question"' in line]
-        assert [line async for line in memory.export("ben") if '"type": "question"' in line]
+async def test_what_others_were_given_of_turns_with_the_same_ids_stays(lettered: Memory) -> None:
+    for user, town in (("ana", "Porto"), ("ben", "Utrecht")):
+        await remember(lettered, said(f"I live in {town}.", user=user, name="t1"))
+        block = await lettered.recall(
+            "Where do I live?", user_id=user, at=START + timedelta(days=1)
+        )
+        assert (await lettered.feedback(block, reply=f"You live in {town}.")).used
+    await lettered.forget(user_id="ana", session_id="monday")
+    assert not [line async for line in lettered.export("ana") if '"type": "question"' in line]
+    assert [line async for line in lettered.export("ben") if '"type": "question"' in line]
 
 
 async def test_words_that_were_taken_back_leave_no_tag(database: Path, language: Language) -> None:
@@ -493,13 +453,9 @@ async def test_an_edit_taken_back_leaves_no_word_of_its_own(
         await edit_memory(
             memory, "ana", EditArguments(id=edited.id, tags=(SECRET,), reason=f"{SECRET} told me")
         )
-        (done,) = [
-            one
-            for one in (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
-            if one.action == "edited"
-        ]
-        await undo_decision(memory, "ana", UndoArguments(decision=done.id))
-        told = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+        (done,) = await decisions(memory, DecisionAction.EDITED)
+        await undo(memory, done.id)
+        told = await decisions(memory)
         assert {one.action for one in told if one.memory_ids == (kept.id,)} == {
             "filed",
             "edited",
@@ -507,5 +463,5 @@ async def test_an_edit_taken_back_leaves_no_word_of_its_own(
             "undone",
         }
         await memory.forget(user_id="ana", memory_id=kept.id)
-        assert not (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+        assert not await decisions(memory)
     assert STEM not in await asyncio.to_thread(whole, database)

@@ -39,7 +39,7 @@ from hotmem.types import (
     Vector,
 )
 from hotmem.types.maintenance import ForgetSession
-from tests.conversation import said
+from tests.conversation import said, store_turns
 from tests.letters import DIMENSION, NO_SIGNS
 from tests.storage.search.test_vectors import NOW, unit
 
@@ -89,8 +89,7 @@ def renew(conn: Connection, most: int) -> list[int]:
 
 def ana(conn: Connection) -> UserKey:
     """The user's number."""
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     return user
 
 
@@ -337,9 +336,7 @@ async def test_an_embedding_of_words_that_have_changed_meanwhile_is_not_stored(
     storage = open_storage(database)
     await steps.adopt_encoder(storage.database, "pairs of letters", DIMENSION)
     for number in range(2):
-        await storage.database.write_all(
-            queries.turns.add, said(f"number {number}", name=f"t{number}"), NOW
-        )
+        await store_turns(storage.database, said(f"number {number}", name=f"t{number}"), now=NOW)
     (_, first, _), second = await storage.database.read_all(
         queries.embedding.waiting, ENCODER, 9, SERVED
     )

@@ -27,6 +27,7 @@ from hotmem.storage.sqlite.connection import connect
 from tests.conversation import OpenMemory, remember
 from tests.pipecat.scene import turns_in
 from tests.pipecat.test_vanishing import locked
+from tests.test_encryption import contents
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=ZoneInfo("Europe/Lisbon"))
 
@@ -73,11 +74,6 @@ class Shut:
         if not self.open:
             raise StoreError("shut")
         self.taken.append(record)
-
-
-def contents(folder: Path) -> bytes:
-    """All that is in a folder's files."""
-    return b"".join(one.read_bytes() for one in folder.iterdir())
 
 
 async def test_records_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:

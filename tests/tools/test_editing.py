@@ -9,18 +9,14 @@ import pytest
 from hotmem import InvalidInput, Memory
 from hotmem.tools.editing import EditArguments, EditResult, edit_memory, edited_value
 from hotmem.tools.maintenance import (
-    DecisionsArguments,
     MergeArguments,
     NoArguments,
-    UndoArguments,
-    memory_decisions,
     memory_stats,
     merge_memories,
-    undo_decision,
 )
 from hotmem.tools.registry import tool
-from hotmem.types import Category, Decision, DecisionAction, StoredMemory
-from tests.conversation import remember, said
+from hotmem.types import Category, DecisionAction, StoredMemory
+from tests.conversation import decisions, remember, said, undo
 
 PAOLA, POTOLA = "Ana's dog is called Paola.", "Ana's dog is called Potola."
 
@@ -65,35 +61,15 @@ async def test_a_later_turn_still_replaces_an_edited_memory(memory: Memory) -> N
     assert await texts(memory) == ["Ana lives in Braga."]
 
 
-async def edits(memory: Memory) -> tuple[Decision, ...]:
-    """Return the edits, latest first."""
-    asked = DecisionsArguments(actions=(DecisionAction.EDITED,))
-    return (await memory_decisions(memory, "ana", asked)).decisions
-
-
-async def test_an_edit_is_undone_once(memory: Memory) -> None:
-    known = await dog(memory)
-    await edited(memory, id=known.id, content=POTOLA)
-    (decision,) = await edits(memory)
-    assert decision.action == "edited"
-    assert decision.memory_ids == (known.id,)
-    assert (await undo_decision(memory, "ana", UndoArguments(decision=decision.id))).restored == 1
-    assert await texts(memory, past=True) == [PAOLA]
-    assert (await memory.memories("ana"))[0].id == known.id
-    assert (await edits(memory))[0].undone_at is not None
-    with pytest.raises(InvalidInput, match="was undone on"):
-        await undo_decision(memory, "ana", UndoArguments(decision=decision.id))
-
-
 async def test_a_later_edit_is_undone_first(memory: Memory) -> None:
     known = await dog(memory)
     first = await edited(memory, id=known.id, content=POTOLA)
     await edited(memory, id=first.id, content="Ana's dog is called Pippa.")
-    later, earlier = await edits(memory)
+    later, earlier = await decisions(memory, DecisionAction.EDITED)
     with pytest.raises(InvalidInput, match="changed again"):
-        await undo_decision(memory, "ana", UndoArguments(decision=earlier.id))
-    await undo_decision(memory, "ana", UndoArguments(decision=later.id))
-    await undo_decision(memory, "ana", UndoArguments(decision=earlier.id))
+        await undo(memory, earlier.id)
+    await undo(memory, later.id)
+    await undo(memory, earlier.id)
     assert await texts(memory, past=True) == [PAOLA]
 
 
@@ -132,7 +108,7 @@ async def test_classification_validity_and_tags_are_overridden(memory: Memory) -
         {"5": 1},
         {"boiler": 1},
     )
-    reason = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[0].reason
+    reason = (await decisions(memory))[0].reason
     assert (
         "importance" in reason
         and "→ 5" in reason
@@ -160,7 +136,7 @@ async def test_a_memory_that_an_edit_replaced_is_not_changed(memory: Memory) -> 
         with pytest.raises(InvalidInput, match=f"was replaced by '{new.id[:12]}'. Change that one"):
             await edited(memory, id=known.id, **changes)
     assert sorted(await texts(memory, past=True)) == [PAOLA, POTOLA]
-    decision = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[0]
+    decision = (await decisions(memory))[0]
     await tool("undo_decision").call(memory, "ana", {"decision": decision.id})
     await edited(memory, id=known.id, content="Ana's dog is called Rex.")
     assert await texts(memory) == ["Ana's dog is called Rex."]

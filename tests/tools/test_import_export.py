@@ -27,7 +27,7 @@ from hotmem.tools.maintenance import NoArguments, memory_stats, validate_storage
 from hotmem.tools.mcp import create_server, default_folder
 from hotmem.tools.registry import FOR_MODELS, tool
 from hotmem.types import Category
-from tests.conversation import file_of, remember, said
+from tests.conversation import file_of, models, remember, said
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -134,11 +134,7 @@ async def test_an_export_is_imported_for_another_user(memory: Memory, tmp_path: 
     assert done.lines == {"export": 1, "turn": 1, "memory": 1, "weights": 1, "end": 1}
     with pytest.raises(InvalidInput, match=r"user_id is 'ana'\. Only records of 'ben'"):
         await import_memories(memory, "ben", ImportArguments(file=file))
-    async with Memory.open(
-        tmp_path / "other.db",
-        encoder=memory.runtime.recall.encoder,
-        language=memory.runtime.recall.language,
-    ) as other:
+    async with Memory.open(tmp_path / "other.db", **models(memory)) as other:
         report = await import_memories(other, "anna", ImportArguments(file=file, from_user="ana"))
         assert (report.turns, report.memories) == (1, 1)
         assert [one.text for one in await other.memories("anna")] == ["Ana's dog is called Potola."]
@@ -188,9 +184,7 @@ async def test_only_an_intact_copy_is_restored(memory: Memory, tmp_path: Path) -
     done = await backup_restore(memory, "ana", BackupArguments(action="backup", file=copy))
     assert done.bytes > 0
     await backup_restore(memory, "ana", BackupArguments(action="restore", file=copy, target=again))
-    async with Memory.open(
-        again, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as restored:
+    async with Memory.open(again, **models(memory)) as restored:
         assert [one.text for one in await restored.memories("ana")] == [
             "Ana's dog is called Potola."
         ]

@@ -25,6 +25,7 @@ from hotmem.core.local_server import local_port, private_socket
 from hotmem.storage import queries
 from hotmem.tools.mcp import check_token, create_server, new_token, serve_http
 from hotmem.tools.registry import TOOLS, tool
+from tests.conversation import user_of
 from tests.hostile import control_tokens, invisible
 
 FACT = "The boiler's serial number is 44 B 19."
@@ -136,8 +137,7 @@ async def test_results_for_a_client_are_quoted_data(memory: Memory) -> None:
 async def test_a_server_for_one_user_reaches_no_other(memory: Memory, tmp_path: Path) -> None:
     await memory.store_memory("Ben's alarm code is Quorvex.", user_id="ben")
     before = [line async for line in memory.export("ben")]
-    ben = await memory.runtime.database.read_all(queries.users.find, "ben")
-    assert ben is not None
+    ben = await user_of(memory.runtime.database, "ben")
     asked = {
         "content": "Ana likes tea.",
         "query": "alarm code Quorvex",

@@ -18,19 +18,17 @@ from hotmem.tools.maintenance import (
     MergeArguments,
     NoArguments,
     TimelineArguments,
-    UndoArguments,
     memory_decisions,
     memory_health,
     memory_stats,
     memory_timeline,
     merge_memories,
     repair_index,
-    undo_decision,
     validate_storage,
 )
 from hotmem.tools.registry import tool
 from hotmem.types import TagUse
-from tests.conversation import remember, said
+from tests.conversation import decisions, models, remember, said, undo
 from tests.tables import tables
 
 CASES = tables(__file__)
@@ -120,7 +118,7 @@ async def test_merged_memories_are_found_once_and_can_be_restored(memory: Memory
     assert await contents(memory) == {CAR}
     assert "Octavias" not in (await memory.recall("Which car do I drive?", user_id="ana")).text
     assert [(one.text, one.confirmations) for one in await memory.memories("ana")] == [(CAR, 1)]
-    latest = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions[0]
+    latest = (await decisions(memory))[0]
     assert (latest.id, latest.action, latest.reason, latest.memory_ids, latest.into) == (
         merged.decision,
         "merged",
@@ -128,13 +126,11 @@ async def test_merged_memories_are_found_once_and_can_be_restored(memory: Memory
         (gone,),
         kept,
     )
-    assert (
-        await undo_decision(memory, "ana", UndoArguments(decision=merged.decision))
-    ).restored == 1
+    assert (await undo(memory, merged.decision)).restored == 1
     assert await contents(memory) == {CAR, SAME_CAR}
     assert {one.confirmations for one in await memory.memories("ana")} == {0}
     with pytest.raises(InvalidInput, match="was undone on"):
-        await undo_decision(memory, "ana", UndoArguments(decision=merged.decision))
+        await undo(memory, merged.decision)
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 
@@ -148,7 +144,7 @@ async def test_a_merge_needs_memories_of_the_user(memory: Memory) -> None:
         await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
     ).decision
     with pytest.raises(InvalidInput, match="cannot be undone"):
-        await undo_decision(memory, "ben", UndoArguments(decision=decision))
+        await undo(memory, decision, "ben")
     with pytest.raises(InvalidInput, match="not the id of a memory"):
         await merge_memories(memory, "ana", MergeArguments(into=kept, ids=(gone,)))
     assert await contents(memory) == {CAR}
@@ -180,7 +176,7 @@ async def test_deleting_a_session_restores_memories_merged_into_its_own(memory: 
 async def test_every_decision_has_its_reason(memory: Memory) -> None:
     await memory.store_memory(CAR, user_id="ana", context={"category": "contexts"})
     await memory.store_memory(CAR, user_id="ana")
-    confirmed, filed = (await memory_decisions(memory, "ana", DecisionsArguments())).decisions
+    confirmed, filed = await decisions(memory)
     assert (
         filed.action == "filed" and "contexts" in filed.reason and "category given" in filed.reason
     )
@@ -217,9 +213,7 @@ async def test_equivalent_tags_are_merged_and_can_be_restored(memory: Memory) ->
     )
     assert "holidays" in again.analysis.tags
     assert (await memory_stats(memory, "ana", NoArguments())).tags["holiday"] == 3
-    assert (
-        await undo_decision(memory, "ana", UndoArguments(decision=done.decision))
-    ).restored == len(done.merged) + done.archived
+    assert (await undo(memory, done.decision)).restored == len(done.merged) + done.archived
     assert set((await memory_stats(memory, "ana", NoArguments())).tags) >= set(before)
 
 
@@ -357,9 +351,7 @@ async def test_a_backup_during_writes_is_complete(tmp_path: Path, memory: Memory
         backup_restore(memory, "ana", asked, lambda left, whole: progress.append((left, whole))),
     )
     assert progress and progress[-1][0] == 0
-    async with Memory.open(
-        target, encoder=memory.runtime.recall.encoder, language=memory.runtime.recall.language
-    ) as copy:
+    async with Memory.open(target, **models(memory)) as copy:
         assert "Potola" in (await copy.recall("What is my dog called?", user_id="ana")).text
         assert (await validate_storage(copy, "ana", NoArguments())).sound
     with pytest.raises(InvalidInput, match="exists"):

@@ -10,7 +10,7 @@ import pytest
 from hotmem import Memory, Role, Turn
 from hotmem.types import StoredMemory
 from hotmem.understanding.private_statements import is_unmeant
-from tests.conversation import OpenMemory, remember
+from tests.conversation import remember
 from tests.parts import ROOT
 from tests.scored import scored
 from tests.tables import tables
@@ -27,19 +27,13 @@ SAID = [one["said"] for file in DOMAINS for one in json.loads(file.read_text())[
 FRIDAY = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
-@pytest.fixture
-async def memory(tmp_path: Path, open_memory: OpenMemory) -> Memory:
-    return open_memory(tmp_path / "memory.db")
-
-
 async def told(memory: Memory, *turns: str | tuple[str | None, str]) -> Sequence[StoredMemory]:
     """Say turns, of another speaker if a name is given, and return all memories."""
-    async with memory:
-        for place, said in enumerate(turns):
-            speaker, text = said if isinstance(said, tuple) else (None, said)
-            at = FRIDAY + timedelta(minutes=place)
-            await remember(memory, Turn("ana", "s", Role.USER, text, at, speaker))
-        return await memory.memories("ana", past=True)
+    for place, said in enumerate(turns):
+        speaker, text = said if isinstance(said, tuple) else (None, said)
+        at = FRIDAY + timedelta(minutes=place)
+        await remember(memory, Turn("ana", "s", Role.USER, text, at, speaker))
+    return await memory.memories("ana", past=True)
 
 
 def certain(rows: Sequence[StoredMemory]) -> set[str]:

@@ -20,7 +20,7 @@ from typing import Final
 from pipecat.frames.frames import Frame, LLMContextFrame
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
 
-from eval.bench.bots import PATIENCE_S, message_texts, running, say
+from eval.bench.bots import PATIENCE_S, Arrival, message_texts, running, say
 from eval.bench.fleet.log import Entry, Log
 from eval.bench.scale import memory_mb
 from eval.bench.synthetic import SyntheticConversations
@@ -86,25 +86,10 @@ def foreign_words(texts: Sequence[str], user: int) -> int:
     return sum(word != secret(user) for text in texts for word in _SECRET.findall(text.lower()))
 
 
-class Entrance(FrameProcessor):
-    """Records when a context arrives at the memory."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.at = 0.0
-
-    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
-        """Pass every frame on."""
-        await super().process_frame(frame, direction)
-        if isinstance(frame, LLMContextFrame):
-            self.at = perf_counter()
-        await self.push_frame(frame, direction)
-
-
 class Exit(FrameProcessor):
     """Logs how long the memory kept a context, and what it added of other users."""
 
-    def __init__(self, log: Log, user: int, entrance: Entrance) -> None:
+    def __init__(self, log: Log, user: int, entrance: Arrival) -> None:
         super().__init__()
         self._log = log
         self._user = user
@@ -171,7 +156,7 @@ async def _call(
     processor = HotMemProcessor(task.url, user_id=user_name(user), session_id=session)
     log.write(Entry.CALL, session=session, user=user_name(user))
     _watch(processor, log)
-    entrance = Entrance()
+    entrance = Arrival(LLMContextFrame)
     memory = [entrance, processor, Exit(log, user, entrance)]
     async with running([processor.listener], memory, audio=False) as (worker, model):
         for number in range(task.exchanges):

@@ -257,14 +257,6 @@ async def test_a_change_of_encoder_is_not_ended_by_the_former_one(
     assert await database.read_all(queries.reembedding.left) == 1
 
 
-async def test_a_sound_database_has_no_faults(database: Database, ana: UserKey) -> None:
-    await database.write_all(say, "The ferry is late.")
-    await database.write_all(embed)
-    assert await database.read_all(queries.maintenance.faults) == []
-    stats = await database.read(queries.maintenance.stats, ana)
-    assert stats.turns == 1
-
-
 async def test_a_turn_id_of_another_user_is_free(database: Database, ana: UserKey) -> None:
     await database.write_all(say, "The ferry is late.")
     await database.write_all(say, "Quite other words.", user="ben")

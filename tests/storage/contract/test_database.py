@@ -23,6 +23,7 @@ from hotmem.types import (
     UserKey,
 )
 from hotmem.types.maintenance import ForgetEverything
+from tests.conversation import user_of
 from tests.storage.contract.conftest import Open
 from tests.storage.contract.story import (
     NOW,
@@ -157,7 +158,7 @@ async def test_an_error_rolls_everything_back(database: Database, ana: UserKey) 
 
     with pytest.raises(ZeroDivisionError):
         await database.write_all(fail)
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="rolled back"):
         await database.write_all(twice)
     assert await database.read_all(queries.users.names, 9) == ["ana"]
     assert await database.read(texts_of, ana) == [] == await database.read(memories_of, ana)
@@ -363,8 +364,7 @@ async def test_a_turn_of_a_user_who_is_forgotten_meanwhile_is_stored(
 ) -> None:
     for number in range(WRITES):
         await database.write_all(say, "I like rain.")
-        ana = await database.read_all(queries.users.find, "ana")
-        assert ana is not None
+        ana = await user_of(database)
         await asyncio.gather(
             database.write(queries.forget.remove, ana, ForgetEverything()),
             second.write_all(say, f"Remark {number}.", session="second"),

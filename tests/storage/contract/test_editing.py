@@ -150,6 +150,7 @@ async def evolve(database: Database, user: UserKey) -> str | None:
         queries.evolutions.draft, user, Category.CONTEXTS, drafted, members, NOW
     )
     assert draft is not None
+    assert await database.write(queries.evolutions.assign_batch, user, draft, 0) is None
     return await database.write(queries.evolutions.adopt, user, draft, "a test", NOW)
 
 

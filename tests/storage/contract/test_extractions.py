@@ -21,6 +21,7 @@ from hotmem.types import (
     Understanding,
     UserKey,
 )
+from tests.conversation import user_of
 from tests.storage.contract.story import NOW, memories_of, say
 
 FIRST, OTHER = "first worker", "other worker"
@@ -45,8 +46,7 @@ async def spoken(database: Database, *texts: str, ended: bool = True) -> None:
     await database.write_all(say, *texts)
     await database.write_all(understand_all)
     if ended:
-        ana = await database.read_all(queries.users.find, "ana")
-        assert ana is not None
+        ana = await user_of(database)
         await database.write(queries.sessions.end, ana, "harbour")
 
 

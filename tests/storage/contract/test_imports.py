@@ -28,6 +28,7 @@ from hotmem.types import (
 )
 from hotmem.types.maintenance import ForgetTurns
 from hotmem.types.portability import ImportRecord, MemoryRecord, SourceSpan, UserRecord
+from tests.conversation import user_of
 from tests.storage.contract.story import (
     NOW,
     embed,
@@ -214,8 +215,7 @@ async def test_a_failed_import_is_reverted_for_all_its_users(database: Database)
     assert (await database.read_all(queries.jobs.waiting_counts))[JobKind.IMPORT] == 2
     await roll_back(database)
     for user in await database.read_all(queries.users.names, 9):
-        key = await database.read_all(queries.users.find, user)
-        assert key is not None
+        key = await user_of(database, user)
         assert await database.read(texts_of, key) == await database.read(memories_of, key) == []
     assert (await take(database, given)) == ImportResult(4, 4, 0, 4)
 

@@ -22,8 +22,7 @@ from hotmem.storage.search.searches import (
     VectorSearch,
 )
 from hotmem.storage.search.vectors import stored, to_bytes
-from hotmem.types import Category, EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
-from hotmem.types.maintenance import EvolutionDraft, SubcategoryState
+from hotmem.types import EvidenceKind, Interval, SessionSummary, TimedWords, UserKey
 from hotmem.types.recall import IndexState
 from hotmem.types.sessions import Topic
 from tests.letters import LetterEncoder
@@ -242,31 +241,6 @@ async def test_memories_by_words_vectors_and_names(
     assert nearest[0][0] != words[0][0] and unnamed == []
 
 
-async def test_live_subcategories(database: Database, ana: UserKey, ben: UserKey) -> None:
-    for user in (ana, ben):
-        await database.write_all(note, "The heron Gustav likes fish.", user)
-        await database.write_all(note, "The ferry costs two euros.", user)
-    members = await database.read(queries.evolutions.members, ana, Category.CONTEXTS, 99)
-    assert len(members.keys) == 2
-    drafts = tuple(
-        SubcategoryState(name, (name,), (memory,), NOW, row, frozenset({key}))
-        for name, key, memory, row in zip(
-            ("birds", "boats"), members.keys, members.ids, members.rows, strict=True
-        )
-    )
-    drafted = EvolutionDraft(drafts, members.rows[0])
-    draft = await database.write(
-        queries.evolutions.draft, ana, Category.CONTEXTS, drafted, members, NOW
-    )
-    assert draft is not None
-    assert await database.read(queries.subcategories.of_user, ana) == []
-    assert await database.write(queries.evolutions.assign_batch, ana, draft, 0) is None
-    assert await database.write(queries.evolutions.adopt, ana, draft, "a test", NOW)
-    found = await database.read(queries.subcategories.of_user, ana)
-    assert sorted((one.name, one.memories) for one in found) == [("birds", 1), ("boats", 1)]
-    assert await database.read(queries.subcategories.of_user, ben) == []
-
-
 async def test_summaries(storage: Storage, ana: UserKey) -> None:
     database = storage.database
     await database.write_all(talk)
@@ -343,6 +317,11 @@ async def test_windows_of_time(storage: Storage, ana: UserKey, ben: UserKey) -> 
     within, named = await database.read(times, ana)
     assert within == {mine}
     assert [one.interval for one in named[mine]] == [week]
+    await database.write_all(say, "It is windy then.", session="quay")
+    await database.write_all(understand, "a sail", tells_of=week)
+    for limit in (1, 2):
+        (found,) = await storage.engine.search(ana, HappenedIn(PASSAGE, around, limit))
+        assert len(found) == limit
 
 
 async def test_a_loaded_index_follows_another_openings_writes(
@@ -370,6 +349,7 @@ async def test_a_search_has_a_deadline(storage: Storage, ana: UserKey) -> None:
     search = LexicalSearch(PASSAGE, ["ferry"], 9)
     with pytest.raises(DeadlineExceeded):
         await storage.engine.search(ana, search, until=time.monotonic() - 1)
+    assert storage.engine._indexes.index(PASSAGE, ana).loaded, "the next search is in time"
     (found,) = await storage.engine.search(ana, search, until=time.monotonic() + 60)
     assert len(found) == 2
 

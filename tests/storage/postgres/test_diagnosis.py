@@ -8,13 +8,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from typer.testing import CliRunner
 
-from hotmem.cli import app
 from hotmem.storage import queries
 from hotmem.storage.postgres import diagnosis
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.types import JobKind
+from tests.commands import run
+from tests.conversation import store_turns
 from tests.postgres import PostgresServer
 from tests.storage.contract.story import adopt, pass_time, turn, user_key
 
@@ -26,7 +26,7 @@ def spool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def doctor(url: str) -> tuple[int, dict[str, Any], str]:
     """Exit code, findings by what they are about, and the output."""
-    done = CliRunner().invoke(app.app, ["doctor", "--json", "-d", url])
+    done = run("doctor", "--json", "-d", url)
     found = {one["about"]: one for one in json.loads(done.output)["findings"]}
     return done.exit_code, found, done.output
 
@@ -34,7 +34,7 @@ def doctor(url: str) -> tuple[int, dict[str, Any], str]:
 async def fill(url: str, at: datetime) -> None:
     database = PostgresDatabase.open(url)
     await database.write_all(adopt)
-    await database.write_all(queries.turns.add, turn("A secret", at=at), at)
+    await store_turns(database, turn("A secret", at=at), now=at)
     ana = await database.write_all(user_key, "ana")
     await database.write_all(queries.jobs.take, "elsewhere/1/x", JobKind.TURN, [ana])
     await database.write_all(pass_time, (datetime.now(UTC) - at).total_seconds())
@@ -51,7 +51,7 @@ async def test_a_healthy_database_has_no_fixes(url: str) -> None:
     assert found["language"]["fact"] == "en"
     assert found["workers"]["fact"] == "1 at work now"
     assert "secret" not in output
-    assert CliRunner().invoke(app.app, ["doctor", "-d", url]).exit_code == 0
+    assert run("doctor", "-d", url).exit_code == 0
 
 
 async def test_another_language_in_the_settings_needs_attention(

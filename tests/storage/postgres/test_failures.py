@@ -19,6 +19,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.types import UserKey
+from tests.conversation import closed
 from tests.postgres import PostgresServer, server
 from tests.storage.contract.story import adopt, say, texts_of, user_key
 
@@ -38,8 +39,7 @@ def sleep(conn: Connection, user: UserKey, seconds: float) -> None:
 
 @pytest.mark.parametrize("mode", ["fast", "immediate"])
 async def test_a_restart_of_the_server_is_survived(own_server: PostgresServer, mode: str) -> None:
-    database = PostgresDatabase.open(own_server.create_database("calls"))
-    try:
+    async with closed(PostgresDatabase.open(own_server.create_database("calls"))) as database:
         await database.write_all(adopt)
         ana = await database.write_all(user_key, "ana")
         await database.write_all(say, "The ferry is late.")
@@ -57,16 +57,13 @@ async def test_a_restart_of_the_server_is_survived(own_server: PostgresServer, m
         await database.write_all(say, "The ferry is here.", session="after")
         assert await database.read(texts_of, ana) == ["The ferry is late.", "The ferry is here."]
         assert await inline.read(texts_of, ana) == ["The ferry is late.", "The ferry is here."]
-    finally:
-        await database.close()
 
 
 async def test_a_lost_connection_is_replaced(
     postgres_url: Callable[[str], str], postgres_servers: Callable[[str], PostgresServer]
 ) -> None:
     url = postgres_url(VERSION)
-    database = PostgresDatabase.open(url)
-    try:
+    async with closed(PostgresDatabase.open(url)) as database:
         await database.write_all(adopt)
         ana = await database.write_all(user_key, "ana")
         for number in range(3):
@@ -76,15 +73,12 @@ async def test_a_lost_connection_is_replaced(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 f" WHERE datname = '{url.rpartition('/')[2]}'"
             )
-    finally:
-        await database.close()
 
 
 async def test_a_deadline_stops_the_server_and_frees_the_connection(
     postgres_url: Callable[[str], str],
 ) -> None:
-    database = PostgresDatabase.open(postgres_url(VERSION))
-    try:
+    async with closed(PostgresDatabase.open(postgres_url(VERSION))) as database:
         ana = await database.write_all(user_key, "ana")
         inline = database.inline()
         started = time.monotonic()
@@ -93,8 +87,6 @@ async def test_a_deadline_stops_the_server_and_frees_the_connection(
                 await inline.read_until(time.monotonic() + 0.05, sleep, ana, 30)
         assert time.monotonic() - started < 5
         assert await inline.read(queries.users.name, ana) == "ana"
-    finally:
-        await database.close()
 
 
 async def test_writes_of_one_user_wait_for_each_other(postgres_url: Callable[[str], str]) -> None:

@@ -7,15 +7,14 @@ from typing import Any, cast
 import psycopg
 import pytest
 from loguru import logger
-from typer.testing import CliRunner
 
-from hotmem.cli import app
 from hotmem.errors import StoreError, StoreUnusable
 from hotmem.storage.database import Connection
 from hotmem.storage.postgres import migrations
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.storage.queries import turns
 from hotmem.types import UserKey
+from tests.commands import run
 from tests.postgres import PostgresServer
 from tests.storage.contract.story import NOW, turn, user_key
 
@@ -100,9 +99,9 @@ async def test_a_function_about_one_user_cannot_reach_others(database: PostgresD
 async def test_text_as_a_user_never_reaches_the_server(database: PostgresDatabase) -> None:
     ana, _ = await filled(database)
     injected = cast(UserKey, "0, set_config('hotmem.scope', 'all', true)")
-    for run in (database.read, database.write):
+    for call in (database.read, database.write):
         with pytest.raises(ValueError, match="format code"):
-            await cast(Any, run)(count, injected)
+            await cast(Any, call)(count, injected)
     name = "x'; DROP TABLE turns; --"
     await database.write_all(turns.add, turn("Hi", user=name, name="d", session="d"), NOW)
     injector = await database.write_all(user_key, name)
@@ -155,7 +154,7 @@ def test_an_application_role_cannot_migrate(
         PostgresDatabase.open(server.url(empty, "hotmem_bot"))
     owner = server.url(empty, "hotmem_owner")
     for _ in range(2):
-        done = CliRunner().invoke(app.app, ["migrate", owner])
+        done = run("migrate", owner)
         assert done.exit_code == 0, done.output
         assert done.output.endswith(f"has schema {len(migrations.STEPS)}.\n")
     PostgresDatabase.open(server.url(empty, "hotmem_bot"))._close()

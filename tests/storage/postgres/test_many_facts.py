@@ -7,6 +7,7 @@ from hotmem.storage import queries
 from hotmem.storage.database import Connection
 from hotmem.storage.postgres.database import PostgresDatabase
 from hotmem.types import UserKey
+from tests.conversation import closed
 from tests.storage.contract.story import user_key
 
 FACTS = 4000
@@ -29,13 +30,10 @@ def add_facts(conn: Connection, user: UserKey) -> None:
 
 
 async def test_known_subjects_are_read_at_once(postgres_url: Callable[[str], str]) -> None:
-    database = PostgresDatabase.open(postgres_url("18"))
-    try:
+    async with closed(PostgresDatabase.open(postgres_url("18"))) as database:
         ana = await database.write_all(user_key, "ana")
         await database.write(add_facts, ana)
         started = time.monotonic()
         known = await database.read(queries.memories.known_subjects, ana, "Boat 17")
         assert time.monotonic() - started < LONGEST_S
         assert len(known.subjects) == FACTS
-    finally:
-        await database.close()

@@ -69,8 +69,7 @@ def test_exactly_the_users_rows_with_a_word_are_found(
         for user, text in told:
             turns.add(conn, said(text, user=user), NOW)
         for user in {user for user, _ in told}:
-            key = users.find(conn, user)
-            assert key is not None
+            key = users.ensure(conn, user)
             index = Index(EvidenceKind.PASSAGE, key)
             found = bm25.search(conn, index, asked, 100)()
             texts = [text_of(conn, row) for row, _ in found]
@@ -98,8 +97,7 @@ def test_no_term_is_an_operator(conn: Connection, terms: list[str]) -> None:
 def test_rarer_words_score_higher(conn: Connection) -> None:
     for text in ("dog one", "dog two", "dog three", "cello four", "ferry five", "walnut six"):
         turns.add(conn, said(text), NOW)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     best = bm25.search(conn, Index(EvidenceKind.PASSAGE, user), ["dog", "cello"], 10)()[0]
     assert text_of(conn, best[0]) == "cello four"
 
@@ -107,8 +105,7 @@ def test_rarer_words_score_higher(conn: Connection) -> None:
 def test_the_score_is_that_of_the_formula(conn: Connection) -> None:
     for text in ("dog", "dog cello porto ferry", "walnut walnut", "ferry late again today"):
         turns.add(conn, said(text), NOW)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     (best, score), (other, less) = bm25.search(
         conn, Index(EvidenceKind.PASSAGE, user), ["dogs"], 10
     )()
@@ -122,8 +119,7 @@ def test_the_score_is_that_of_the_formula(conn: Connection) -> None:
 def test_a_phrase_wants_all_its_words(conn: Connection) -> None:
     for text in ("the old mill", "the old ferry", "a mill of old", "the mill"):
         turns.add(conn, said(text), NOW)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     found = bm25.search(
         conn, Index(EvidenceKind.PASSAGE, user), ["old mill", "old, mill", "!?"], 10
     )()
@@ -140,8 +136,7 @@ def test_a_session_is_found_by_all_that_was_said_in_it(conn: Connection) -> None
     )
     for session, text in lines:
         turns.add(conn, said(text, session=session), NOW)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     names = dict(conn.execute("SELECT id, public_id FROM sessions").fetchall())
     found = [
         (names[key], score)

@@ -18,7 +18,7 @@ from hotmem.storage.queries import evidence, forget, turns, users
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import Evidence, EvidenceKind, SignBits, UserKey
-from tests.conversation import remember, said
+from tests.conversation import remember, said, user_of
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -113,8 +113,7 @@ async def test_what_is_remembered_is_kept_word_piece_by_word_piece(
     async with Memory.open(database, encoder=encoder, language=language) as memory:
         await remember(memory, "My dog is called Potola.", end="monday")
     storage = open_storage(database)
-    user = await storage.database.read_all(queries.users.find, "ana")
-    assert user is not None
+    user = await user_of(storage.database)
     found = {
         one.kind: one
         for one in await storage.database.read(

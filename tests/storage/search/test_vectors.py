@@ -41,8 +41,7 @@ def test_all_of_the_users_rows_are_found_in_the_order_of_their_cosine(
         turns.add(conn, said(f"number {number}", user="ana" if number % 2 else "ben"), NOW)
     keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
     put(conn, keys, rows)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     query = unit(seed + 100, 1)[0]
     found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(query), 30)()
     by_hand = {
@@ -66,8 +65,7 @@ def test_the_nearest_few_are_nearly_those_of_an_exact_search(conn: Connection) -
         turns.add(conn, said(f"number {number}"), NOW)
     keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
     put(conn, keys, rows)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     for centre in centres:
         exact = {keys[place] for place in np.argsort(-(rows @ centre))[:20]}
         found = {
@@ -85,26 +83,10 @@ def test_put_replaces_and_skips_rows_that_are_gone(conn: Connection) -> None:
     first, second = unit(3, 2)
     put(conn, [key, 999], np.stack([first, second]))
     put(conn, [key], second[None])
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(second), 5)()
     assert [row for row, _ in found] == [key] and found[0][1] > 0.99
     assert conn.execute("SELECT count(*) FROM passage_entries").fetchone()[0] == 1
-
-
-def test_another_encoder_makes_everything_wait_again(conn: Connection) -> None:
-    turns.add(conn, said("one"), NOW)
-    key = conn.execute("SELECT id FROM passages").fetchone()[0]
-    put(conn, [key], unit(1, 1))
-    assert vectors.waiting(conn, 10) == []
-    assert not vectors.adopt(conn, "pairs of letters", DIMENSION), (
-        "the same encoder again changes nothing"
-    )
-    assert vectors.waiting(conn, 10) == []
-    assert vectors.adopt(conn, "pairs of letters", 128)
-    assert vectors.waiting(conn, 10) == [(EvidenceKind.PASSAGE, key, "Ana: one")]
-    put(conn, [key], unit(1, 1, 128))
-    assert vectors.waiting(conn, 10) == []
 
 
 def test_the_whole_queue_is_asked_for_in_portions(conn: Connection) -> None:
@@ -145,8 +127,7 @@ def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
     keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
     rows = unit(5, 12)
     put(conn, keys, rows)
-    user = users.find(conn, "ana")
-    assert user is not None
+    user = users.ensure(conn, "ana")
     sessions = [
         row[0]
         for row in conn.execute(

@@ -21,7 +21,7 @@ from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import SqliteDatabase
 from hotmem.storage.sqlite.migrations import migrate
-from tests.conversation import said
+from tests.conversation import closed, said
 from tests.letters import NO_SIGNS, LetterEncoder
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
@@ -182,8 +182,7 @@ async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_r
 ) -> None:
     monkeypatch.setattr("hotmem.storage.sqlite.opening.CHECK_S", 0)
     monkeypatch.setattr(connection, "LOOK_STEPS", 1)
-    opened = SqliteDatabase.open(broken)
-    try:
+    async with closed(SqliteDatabase.open(broken)) as opened:
         assert await opened.write_all(
             lambda conn: conn.execute(
                 "INSERT INTO users (public_id) VALUES ('ben') RETURNING id"
@@ -201,5 +200,3 @@ async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_r
             )
             == 2
         ), "what is whole is read on"
-    finally:
-        await opened.close()

@@ -2,18 +2,20 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
 from shutil import copyfile
 
 import pytest
 
-from hotmem.errors import DeadlineExceeded, HotMemError, MemoryClosed, StoreError, StoreFull
+from hotmem.errors import DeadlineExceeded, MemoryClosed
 from hotmem.storage.sqlite import connection
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.database import CHECKPOINT_EVERY, SqliteDatabase
 from hotmem.storage.sqlite.opening import READERS
 from hotmem.types import UserKey
+from tests.conversation import closed
 
 USER = UserKey(1)
 
@@ -30,111 +32,56 @@ def count(conn: Connection) -> int:
     return int(conn.execute("SELECT count(*) FROM users").fetchone()[0])
 
 
-def count_for(conn: Connection, user: UserKey) -> int:
-    return count(conn)
-
-
 def add(conn: Connection, name: str) -> None:
     conn.execute("INSERT INTO users (public_id) VALUES (?)", (name,))
 
 
-async def test_a_deadline_stops_a_query_inside_sqlite(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        started = time.monotonic()
-        with pytest.raises(DeadlineExceeded):
-            await opened.inline().read_until(started + 0.1, count_for_ever, USER)
-        assert time.monotonic() - started < 2
-        with pytest.raises(DeadlineExceeded):
-            await opened.inline().read_until(time.monotonic() - 1, count_for, USER)
-        assert await opened.read_all(count) == 0, (
-            "the connection is usable again, without a deadline"
-        )
-        assert await opened.inline().read_until(None, count_for, USER) == 0
-    finally:
-        await opened.close()
+@pytest.fixture
+async def opened(database: Path) -> AsyncIterator[SqliteDatabase]:
+    """An open file, empty at first."""
+    file = SqliteDatabase.open(database)
+    yield file
+    await file.close()
 
 
-async def test_the_loop_runs_on_while_all_readers_are_busy(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        until = time.monotonic() + 0.3
-        busy = [
-            asyncio.create_task(
-                asyncio.to_thread(
-                    opened.read_here, until, USER, lambda conn: count_for_ever(conn, USER)
-                )
+async def test_the_loop_runs_on_while_all_readers_are_busy(opened: SqliteDatabase) -> None:
+    until = time.monotonic() + 0.3
+    busy = [
+        asyncio.create_task(
+            asyncio.to_thread(
+                opened.read_here, until, USER, lambda conn: count_for_ever(conn, USER)
             )
-            for _ in range(READERS)
-        ]
-        ticks = 0
-        while not all(task.done() for task in busy):
-            await asyncio.sleep(0.01)
-            ticks += 1
-        assert ticks >= 5
-        assert all(
-            isinstance(result, DeadlineExceeded)
-            for result in await asyncio.gather(*busy, return_exceptions=True)
         )
-    finally:
-        await opened.close()
+        for _ in range(READERS)
+    ]
+    ticks = 0
+    while not all(task.done() for task in busy):
+        await asyncio.sleep(0.01)
+        ticks += 1
+    assert ticks >= 5
+    assert all(
+        isinstance(result, DeadlineExceeded)
+        for result in await asyncio.gather(*busy, return_exceptions=True)
+    )
 
 
 async def test_the_journal_is_copied_into_the_file_behind_the_writes(
-    database: Path, tmp_path: Path
+    opened: SqliteDatabase, database: Path, tmp_path: Path
 ) -> None:
-    opened = SqliteDatabase.open(database)
     copy = tmp_path / "without-journal.db"
-    try:
-        for number in range(CHECKPOINT_EVERY):
-            await opened.write_all(add, f"user {number}")
-        await opened.write_all(count)
-        copyfile(database, copy)
-    finally:
-        await opened.close()
+    for number in range(CHECKPOINT_EVERY):
+        await opened.write_all(add, f"user {number}")
+    await opened.write_all(count)
+    copyfile(database, copy)
     with closing(connect(copy)) as conn:
         assert count(conn) == CHECKPOINT_EVERY
-
-
-async def test_a_write_that_fails_leaves_nothing(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-
-    def half(conn: Connection) -> None:
-        add(conn, "ana")
-        raise ZeroDivisionError
-
-    def twice(conn: Connection) -> None:
-        add(conn, "ana")
-        add(conn, "ana")
-
-    try:
-        with pytest.raises(ZeroDivisionError):
-            await opened.write_all(half)
-        with pytest.raises(StoreError, match="rolled back"):
-            await opened.write_all(twice)
-        assert await opened.read_all(count) == 0
-        await opened.write_all(add, "ana")
-        assert await opened.read_all(count) == 1
-    finally:
-        await opened.close()
-
-
-async def test_readers_cannot_write(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        with pytest.raises(StoreError):
-            await opened.read_all(add, "ana")
-        assert await opened.read_all(count) == 0
-    finally:
-        await opened.close()
 
 
 async def test_what_write_returned_from_is_on_the_disk(
     database: Path, monkeypatch: pytest.MonkeyPatch, durable: str
 ) -> None:
     monkeypatch.setattr(connection, "SYNCHRONOUS", durable)
-    opened = SqliteDatabase.open(database)
-    try:
+    async with closed(SqliteDatabase.open(database)) as opened:
         await opened.write_all(add, "ana")
         with closing(connect(database, read_only=True)) as other:
             assert count(other) == 1
@@ -146,12 +93,11 @@ async def test_what_write_returned_from_is_on_the_disk(
             await opened.write_all(lambda conn: conn.execute("PRAGMA journal_mode").fetchone()[0])
             == "wal"
         )
-    finally:
-        await opened.close()
 
 
-async def test_closing_leaves_one_file_and_can_be_done_twice(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
+async def test_closing_leaves_one_file_and_can_be_done_twice(
+    opened: SqliteDatabase, database: Path
+) -> None:
     await opened.write_all(add, "ana")
     await opened.close()
     await opened.close()
@@ -169,21 +115,7 @@ async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> 
             assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
 
 
-async def test_a_full_file_is_told_from_other_failures(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
-    try:
-        most = await opened.write_all(lambda conn: conn.execute("PRAGMA page_count").fetchone()[0])
-        assert opened._writer is not None
-        opened._writer.execute(f"PRAGMA max_page_count = {most}")
-        with pytest.raises(StoreFull, match="Free some space"):
-            await opened.write_all(add, "x" * 100_000)
-        assert issubclass(StoreFull, HotMemError) and await opened.read_all(count) == 0
-    finally:
-        await opened.close()
-
-
-async def test_a_closed_file_is_told_to_who_reads_here_too(database: Path) -> None:
-    opened = SqliteDatabase.open(database)
+async def test_a_closed_file_is_told_to_who_reads_here_too(opened: SqliteDatabase) -> None:
     here = opened.inline()
     await opened.close()
     with pytest.raises(MemoryClosed):

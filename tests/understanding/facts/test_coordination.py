@@ -7,8 +7,8 @@ import pytest
 
 from hotmem import Memory
 from hotmem.models import Language
-from hotmem.types import Role, Turn
-from hotmem.understanding.facts import extract_facts
+from hotmem.types import Turn
+from tests.conversation import read_facts
 from tests.scored import scored
 from tests.tables import tables
 
@@ -21,9 +21,7 @@ READ: Final = 0.5
 
 def read(text: str, language: Language) -> set[str]:
     """The statements extracted from a turn of a speaker without a name."""
-    found = extract_facts(
-        language.parse([text])[0], lambda words: language.parse([words])[0], None, Role.USER, AT
-    )
+    found = read_facts(language, text, None, AT)
     return {one.text for one in found.statements}
 
 

@@ -54,12 +54,7 @@ def test_the_time_of_an_event_is_resolved(
 
 @scored(
     "text",
-    [
-        "I go running every Monday.",
-        "I have to be there before Friday.",
-        "I know that for three hours.",
-        "Hello!",
-    ],
+    CASES["habits_and_open_intervals_have_no_event_time"],
     floor=1.0,
 )
 def test_habits_and_open_intervals_have_no_event_time(text: str, language: Language) -> None:

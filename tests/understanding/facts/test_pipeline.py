@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from hotmem.models import Language
 from hotmem.types import Category, Correction, Kind, Role, Statement, Understanding
-from hotmem.understanding.facts import extract_facts, extract_from_parse
+from hotmem.understanding.facts import extract_from_parse
+from tests.conversation import read_facts
 from tests.scored import scored
 from tests.tables import tables
 from tests.thoroughness import examples
@@ -174,13 +175,7 @@ def test_any_text_is_processed(language: Language, text: str) -> None:
 
 
 def extracted(language: Language, text: str) -> tuple[Statement, ...]:
-    return extract_facts(
-        language.parse([text])[0],
-        lambda meant: language.parse([meant])[0],
-        "Ana",
-        Role.USER,
-        WEDNESDAY,
-    ).statements
+    return read_facts(language, text, at=WEDNESDAY).statements
 
 
 def test_a_pronoun_is_not_guessed(language: Language) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from hotmem import Memory
 from hotmem.models import Language
-from hotmem.types import Role, Turn, Understanding
-from hotmem.understanding.facts import extract_facts
+from hotmem.types import Turn, Understanding
 from hotmem.understanding.facts.instructions.safety import preferred_name
+from tests.conversation import read_facts
 from tests.scored import scored
 from tests.tables import tables
 
@@ -18,9 +18,7 @@ MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
 def read(language: Language, text: str) -> Understanding:
-    return extract_facts(
-        language.parse([text])[0], lambda said: language.parse([said])[0], "Jo", Role.USER, MONDAY
-    )
+    return read_facts(language, text, "Jo", MONDAY)
 
 
 @pytest.mark.parametrize(("held", "said"), CASES["unrelated_statements_end_nothing"])

@@ -1,12 +1,12 @@
 """The documented examples of every relation."""
 
-from datetime import UTC, datetime
 from importlib.resources import files
 
 from hotmem.models import Language
-from hotmem.types import Role, Statement
-from hotmem.understanding.facts import extract_facts, relations
+from hotmem.types import Statement
+from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import Relation
+from tests.conversation import read_facts
 from tests.scored import scored
 
 TABLE = {
@@ -26,14 +26,7 @@ ALSO = [cells for cells in CELLS if len(cells) == 3]
 
 
 def read(language: Language, said: str) -> tuple[Statement, ...]:
-    doc = language.parse([said])[0]
-    return extract_facts(
-        doc,
-        lambda text: language.parse([text])[0],
-        "Ana",
-        Role.USER,
-        datetime(2026, 3, 2, 9, 0, tzinfo=UTC),
-    ).statements
+    return read_facts(language, said).statements
 
 
 def test_every_relation_is_documented() -> None:

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 from hotmem.models import Language
-from hotmem.types import Kind, Role, Understanding
-from hotmem.understanding.facts import extract_facts
+from hotmem.types import Kind, Understanding
 from hotmem.understanding.facts.events import plan_statement
+from tests.conversation import read_facts
 from tests.scored import scored
 from tests.tables import tables
 
@@ -15,8 +15,7 @@ SAID_AT = datetime(2026, 10, 7, 9, 30, tzinfo=UTC)
 
 
 def read(language: Language, said: str) -> Understanding:
-    doc = language.parse([said])[0]
-    return extract_facts(doc, lambda text: language.parse([text])[0], "Ana", Role.USER, SAID_AT)
+    return read_facts(language, said, at=SAID_AT)
 
 
 def reminders(language: Language, said: str) -> list[str]:

@@ -1,22 +1,11 @@
 """Codes and repeated words: a fact has them word for word, or is not extracted."""
 
-from datetime import UTC, datetime
-
 from hotmem.models import Language
-from hotmem.types import Role, Understanding
-from hotmem.understanding.facts import extract_facts
 from tests.scored import scored
 from tests.tables import tables
+from tests.understanding.facts.test_precision import read
 
 CASES = tables(__file__)
-
-MONDAY = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
-
-
-def read(language: Language, text: str) -> Understanding:
-    return extract_facts(
-        language.parse([text])[0], lambda said: language.parse([said])[0], "Jo", Role.USER, MONDAY
-    )
 
 
 @scored(("said", "code"), CASES["codes_are_kept_word_for_word"], floor=1.0)

@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 
 from hotmem.models import Language
-from hotmem.types import Role
-from hotmem.understanding.facts import extract_facts
 from hotmem.understanding.facts.time_direction import resolve_times
+from tests.conversation import read_facts
 from tests.scored import scored
 from tests.tables import tables
 
@@ -16,8 +15,7 @@ PLANS = tables(__file__, "plans")
 
 def read(text: str, said_at: datetime, language: Language) -> list[str]:
     """The days of events, from the day of the statement on."""
-    doc = language.parse([text])[0]
-    found = extract_facts(doc, lambda words: language.parse([words])[0], "Ana", Role.USER, said_at)
+    found = read_facts(language, text, at=said_at)
     return sorted(
         {
             day
@@ -37,14 +35,7 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
 
 @scored(("text", "fact"), CASES["facts_have_the_date_of_the_event"], floor=0.85)
 def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Language) -> None:
-    doc = language.parse([text])[0]
-    found = extract_facts(
-        doc,
-        lambda words: language.parse([words])[0],
-        "Ana",
-        Role.USER,
-        datetime(2026, 11, 23, 10, tzinfo=UTC),
-    )
+    found = read_facts(language, text, at=datetime(2026, 11, 23, 10, tzinfo=UTC))
     assert [one.text for one in found.statements] == [fact]
 
 
