@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 
 from hotmem.revision.supersession import as_statement, find_supersession
 from hotmem.text.validation import ascii_lower, normalize_value
@@ -81,6 +82,11 @@ class Derived:
         if until is None or until > at:
             self.memory, self.doubted_by = replace(self.memory, doubted_at=at), by
 
+    def lasts(self, since: datetime) -> bool:
+        """Whether it holds, or was said, after a position in the order of statements."""
+        until = self.memory.valid_until
+        return until is None or until > since or self.memory.order_time > since
+
     def repeat(self, said: Said) -> None:
         """Adds a repetition; a doubt from before it ends."""
         self.said.append(said)
@@ -108,13 +114,18 @@ class _Known:
         self.by_relation[memory.relation].append(one)
         self.by_value[memory.relation, normalize_value(memory.object)].append(one)
 
-    def related(self, memory: StoredMemory, subjects: Collection[str]) -> list[Derived]:
-        """Those of the memory's relation and subject, and value if it can have several."""
-        found = (
-            self.by_relation[memory.relation]
-            if memory.single or memory.negated
-            else self.by_value[memory.relation, normalize_value(memory.object)]
-        )
+    def related(
+        self, memory: StoredMemory, subjects: Collection[str], since: datetime
+    ) -> list[Derived]:
+        """Those of the memory's relation and subject, and value if it can have several.
+
+        Those that nothing said from `since` on can concern are dropped.
+        """
+        if memory.single or memory.negated:
+            found = self.by_relation[memory.relation]
+            found[:] = [one for one in found if one.lasts(since)]
+        else:
+            found = self.by_value[memory.relation, normalize_value(memory.object)]
         return [one for one in found if ascii_lower(one.memory.subject) in subjects]
 
 
@@ -138,13 +149,16 @@ def derive(
     """
     known = _Known()
     of: dict[str, Derived] = {}
-    for one in said:
+    said = [*said]
+    places = (one.order_time for one in reversed(said))
+    first_left = reversed([*accumulate(places, min)])
+    for one, since in zip(said, first_left, strict=True):
         subject = ascii_lower(one.memory.subject)
         any_value = one.memory.single or one.memory.negated
         subjects = same.get(subject, (subject,)) if any_value else (subject,)
         related = [
             other
-            for other in known.related(one.memory, subjects or (subject,))
+            for other in known.related(one.memory, subjects or (subject,), since)
             if not {(other.memory.id, one.memory.id), (one.memory.id, other.memory.id)} & apart
         ]
         effect = _effect(one, related, certain=subjects is not None)

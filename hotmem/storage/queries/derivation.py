@@ -88,6 +88,19 @@ class _Row(NamedTuple):
             separate = self.separate or self.corrects
             yield Said(memory, turn, said_at, order_time, separate, self.corrects)
 
+    def columns(self) -> dict[str, int | None]:
+        """The derived columns, as they are stored."""
+        memory = self.memory
+        return {
+            "valid_until": _stored(memory.valid_until),
+            "superseded_by": self.superseded_by,
+            "doubted_at": _stored(memory.doubted_at),
+            "doubted_by": self.doubted_by,
+            "said_at": _stored(memory.said_at),
+            "order_time": _stored(memory.order_time),
+            "confirmations": memory.confirmations,
+        }
+
     @property
     def more(self) -> int:
         """Its confirmations that are no turns."""
@@ -266,19 +279,15 @@ def _store(
         order_time = max(order_time, row.memory.order_time)
     own = row.more if key == row.key else 0
     values = {
-        "valid_until": None if until is None else to_stored(until),
+        "valid_until": _stored(until),
         "superseded_by": ended_by,
-        "doubted_at": None if doubted_at is None else to_stored(doubted_at),
+        "doubted_at": _stored(doubted_at),
         "doubted_by": doubted_by,
-        "said_at": to_stored(said_at),
-        "order_time": to_stored(order_time),
+        "said_at": _stored(said_at),
+        "order_time": _stored(order_time),
         "confirmations": own + more + len(one.said) - 1,
     }
-    columns = ", ".join(values)
-    stored = conn.execute(
-        f"SELECT {columns} FROM memories WHERE user_key = ? AND id = ?", (user, key)
-    ).fetchone()
-    before = dict(zip(values, stored, strict=True))
+    before = row.columns() if key == row.key else {}
     if before == values:
         return False
     conn.execute(
@@ -291,9 +300,13 @@ def _store(
         (DecisionAction.DOUBTED, "doubted_by", doubted_at),
     ):
         by = values[cause]
-        if by is not None and by != before[cause] and at is not None:
+        if by is not None and by != before.get(cause) and at is not None:
             record(conn, user, action, DERIVED, [(key, by)], at)
     return True
+
+
+def _stored(moment: datetime | None) -> int | None:
+    return None if moment is None else to_stored(moment)
 
 
 def _take_sources(
