@@ -129,7 +129,7 @@ class Site:
         zone: Time zone of times without their own; None is that of this machine.
         token: Secret first segment of every path.
         form_token: Secret field of every form, against cross-site request forgery.
-        worker: Thread that ranks candidates and draws plots, one after the other.
+        worker: Thread that ranks candidates.
     """
 
     memory: Memory

@@ -116,7 +116,6 @@ async def test_every_response_has_the_security_headers(pages: Pages) -> None:
         *LISTS,
         "/style.css",
         "/icon.svg",
-        "/plots/helped.svg",
         "/memories/999999",
         "/nothing",
     ):

@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from hotmem import Memory
-from hotmem.inspector.pages.learning import Period, sample_steps, trend
+from hotmem.inspector.pages.learning import Period, line_chart, sample_steps, trend
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
 from hotmem.storage.inspection import conversations
 from hotmem.storage.inspection import statements as memories
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
+from hotmem.types import START_WEIGHTS, Action, Actor, Layer, Tally, Turn, WeightSnapshot
 from tests.consolidation.test_evolution import statements, store
 from tests.conversation import START, remember, said
 from tests.inspector.conftest import ADDRESS, Pages
@@ -149,13 +149,21 @@ async def test_names_are_drawn_and_listed(pages: Pages) -> None:
 
 
 async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
-    shown = text(await pages.get("/learning"))
+    page = await pages.get("/learning")
+    shown = text(page)
     assert "1.00" in shown and START.strftime("%Y-%m") in shown
-    for name in ("weights", "history", "helped", "layers"):
-        for theme in ("light", "dark"):
-            plot = await pages.get(f"/plots/{name}.svg?theme={theme}")
-            assert plot.status_code == 200 and plot.text.lstrip().startswith("<?xml")
-    assert (await pages.get("/plots/other.svg")).status_code == 404
+    plots = re.findall(r'<svg class="plot".+?</svg>', page.text, re.DOTALL)
+    helped, layers, weights = plots
+    assert helped.count("<polyline") == 1 and layers.count("<polyline") == len(Layer)
+    assert weights.count("<rect") == len(Layer)
+
+
+def test_a_line_chart_leaves_out_what_has_no_value() -> None:
+    labels = [f"{number}" for number in range(17)]
+    chart = line_chart(labels, {"all": [None, 0.25, 0.5, *[0.0] * 14]})
+    assert chart.top == 0.5 and chart.lines["all"][:3] == [(56, 110), (112, 0), (169, 220)]
+    assert [label for _, label in chart.labels] == ["0", "3", "6", "9", "12", "15"]
+    assert line_chart([], {"all": []}).lines == {"all": []}
 
 
 @pytest.mark.parametrize(
@@ -298,7 +306,6 @@ async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) 
         "/learning",
         "/changes",
         "/ask?q=dog",
-        "/plots/helped.svg",
     ):
         assert (await pages.get(path)).status_code == 200
     assert await memory.memories("ben")
@@ -424,7 +431,6 @@ async def test_invalid_stored_weights_are_reported(pages: Pages, memory: Memory)
         and "'-7.0'" in shown
         and "telepathy" in shown
     )
-    assert (await pages.get("/plots/weights.svg")).status_code == 200
 
 
 async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Memory) -> None:
@@ -439,10 +445,11 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
             "What's my dog called?", user_id="ana", session_id=f"year {number}", at=at
         )
         await memory.feedback(block, reply="Potola")
-    shown = text(await pages.get("/learning?span=all"))
+    page = await pages.get("/learning?span=all")
+    shown = text(page)
     assert "a clock was wrong" in shown and "1971" in shown
+    assert "History of the weights" in shown and page.text.count('<svg class="plot"') == 4
     assert len(re.findall(r"\b\d+ ms\b", shown)) < 60
-    assert (await pages.get("/plots/layers.svg?span=all")).status_code == 200
     assert "a clock was wrong" in text(await pages.get("/learning?span=month"))
 
 
