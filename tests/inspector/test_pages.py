@@ -149,11 +149,9 @@ async def test_names_are_drawn_and_listed(pages: Pages) -> None:
 
 
 async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
-    page = await pages.get("/learning")
-    shown = text(page)
+    shown = text(page := await pages.get("/learning"))
     assert "1.00" in shown and START.strftime("%Y-%m") in shown
-    plots = re.findall(r'<svg class="plot".+?</svg>', page.text, re.DOTALL)
-    helped, layers, weights = plots
+    helped, layers, weights = re.findall(r'<svg class="plot".+?</svg>', page.text, re.DOTALL)
     assert helped.count("<polyline") == 1 and layers.count("<polyline") == len(Layer)
     assert weights.count("<rect") == len(Layer)
 
@@ -445,8 +443,7 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
             "What's my dog called?", user_id="ana", session_id=f"year {number}", at=at
         )
         await memory.feedback(block, reply="Potola")
-    page = await pages.get("/learning?span=all")
-    shown = text(page)
+    shown = text(page := await pages.get("/learning?span=all"))
     assert "a clock was wrong" in shown and "1971" in shown
     assert "History of the weights" in shown and page.text.count('<svg class="plot"') == 4
     assert len(re.findall(r"\b\d+ ms\b", shown)) < 60

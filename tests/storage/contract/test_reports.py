@@ -318,9 +318,8 @@ async def test_memories_in_lists(database: Database, ana: UserKey, ben: UserKey)
     assert rest.previous and rest.next is None and len(rest.rows) == 1
     assert await read(statements.memories, MemoryFilter(NOW), rest.previous, 2) == page
     key = rest.rows[0].key
-    chosen = await read(
-        statements.memories, MemoryFilter(NOW, keys=(key, 10**9), holds=True), None, 9
-    )
+    wanted = MemoryFilter(NOW, keys=(key, 10**9), holds=True)
+    chosen = await read(statements.memories, wanted, None, 9)
     assert chosen.rows == rest.rows
     assert (await read(statements.memories, MemoryFilter(NOW, holds=False), None, 9)).rows == ()
     first, other, *_ = page.rows

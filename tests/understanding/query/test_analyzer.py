@@ -28,8 +28,7 @@ def ask(language: Language, text: str, known: tuple[str, ...] = ()) -> Analysis:
 
 def expansion(language: Language, text: str, *recent: str) -> tuple[str, ...]:
     *before, doc = language.parse([*recent, text])
-    turns = [RecentTurn(turn, by_user=True) for turn in before]
-    return expand(doc, find_ambiguous(doc), turns)
+    return expand(doc, find_ambiguous(doc), [RecentTurn(one, by_user=True) for one in before])
 
 
 @scored("text", CHITCHAT, floor=0.85)
