@@ -18,7 +18,7 @@ from hotmem.types import Role
 from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.query.analyzer import analyse
 from hotmem.understanding.query.antecedents import RecentTurn
-from hotmem.understanding.query.coreference import MAX_TURNS
+from hotmem.understanding.query.coreference import MAX_TURNS, expand
 
 WORDS: Final = range(23, 28)
 """Words of an utterance."""
@@ -42,7 +42,7 @@ def language(
         with timed(parse):
             doc = parser.parse([told[place]], names=False)[0]
         with timed(analysis):
-            analyse(doc, START, (), recent)
+            expand(doc, analyse(doc, START).ambiguous, recent)
         doc = parser.parse([told[place]])[0]
         with timed(facts):
             extract_from_parse(doc, "Ana", Role.USER, START)

@@ -1,10 +1,12 @@
 """Features of usage detection: shared words that are new, cues, and cosines."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from pathlib import Path
 from typing import Final, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
@@ -157,76 +159,10 @@ class RunFinder:
         )
 
 
-QUESTION_EXAMPLES: Final = {
-    "advice": (
-        "What should I do?",
-        "Where could we go?",
-        "What shall I buy?",
-        "Which one should I choose?",
-        "Any ideas?",
-        "Should I do it?",
-    ),
-    "recollection": (
-        "What did I tell you about it?",
-        "When is my appointment?",
-        "What is my name?",
-        "Where did I put it?",
-        "How much do I pay?",
-        "Who is my doctor?",
-    ),
-    "world": (
-        "How does it work?",
-        "What is the capital of France?",
-        "How many days are in a year?",
-        "What does this word mean?",
-    ),
-    "order": ("Turn on the light.", "Set a timer.", "Set an alarm.", "Play some music."),
-}
-CLAUSE_EXAMPLES: Final = {
-    "ignorance": (
-        "I don't know that.",
-        "Nobody has told me.",
-        "I'm sorry, I can't help with that.",
-        "I have no record of that.",
-        "Could you look that up yourself?",
-        "I'm not sure.",
-    ),
-    "advice": (
-        "I would rather take something else.",
-        "You could try this instead.",
-        "Better not, it would be bad for you.",
-        "How about something without it?",
-        "That would suit you well.",
-    ),
-    "courtesy": (
-        "You're welcome!",
-        "Good night!",
-        "Hello! How can I help?",
-        "Yes, I can hear you.",
-    ),
-    "care": (
-        "Take it easy, one step at a time.",
-        "I'll keep it short.",
-        "I'm sorry to hear that.",
-        "You're in good hands.",
-    ),
-    "attribution": ("You told me so.", "As you said.", "You mentioned that before."),
-}
-ITEM_EXAMPLES: Final = {
-    "need": (
-        "I am allergic to nuts.",
-        "I can't stand it.",
-        "I am afraid of it.",
-        "I have a health problem.",
-        "I don't eat that.",
-    ),
-    "fact": ("My sister lives in Porto.", "My appointment is on Monday.", "The code is 4711."),
-    "manner": (
-        "Please keep your answers short.",
-        "I like it when you joke.",
-        "I feel very sad today.",
-    ),
-}
+EXAMPLES: Final[Mapping[str, Mapping[str, Sequence[str]]]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text("utf-8")
+)
+"""Examples of kinds of questions, clauses of replies and items, which these are compared with."""
 
 NEGATION: Final = re.compile(
     r"\b(?:not|no|never|without|nobody|none|neither|cannot|nothing|stop(?:ped)?|quit"
@@ -294,10 +230,10 @@ FEATURES: Final = (
     *("proposes", "reply_negated", "reply_length", "wants_advice", "asks", "of_self", "why"),
     *("question_length", "near_reply", "near_clause", "near_question", "near_beyond_question"),
     *("near_more_than_question", "reply_nearer", "clause_nearer"),
-    *(f"question_{kind}" for kind in QUESTION_EXAMPLES),
-    *(f"clause_{kind}" for kind in CLAUSE_EXAMPLES),
-    *(f"reply_{kind}" for kind in CLAUSE_EXAMPLES),
-    *(f"item_{kind}" for kind in ITEM_EXAMPLES),
+    *(f"question_{kind}" for kind in EXAMPLES["question"]),
+    *(f"clause_{kind}" for kind in EXAMPLES["clause"]),
+    *(f"reply_{kind}" for kind in EXAMPLES["clause"]),
+    *(f"item_{kind}" for kind in EXAMPLES["item"]),
 )
 """The model's features, in order: lexical ones, and from `near_reply` on cosines."""
 
@@ -347,9 +283,9 @@ class ReplyContext:
         clause_rows = encoded[1:] if len(encoded) > 1 else encoded
         rows = np.concatenate([question_row, encoded[:1], clause_rows])
         similarities = {
-            **_similarities(encoder, "question", QUESTION_EXAMPLES, rows[:1]),
-            **_similarities(encoder, "reply", CLAUSE_EXAMPLES, rows[1:2]),
-            **_similarities(encoder, "clause", CLAUSE_EXAMPLES, rows[2:]),
+            **_similarities(encoder, "question", EXAMPLES["question"], rows[:1]),
+            **_similarities(encoder, "reply", EXAMPLES["clause"], rows[1:2]),
+            **_similarities(encoder, "clause", EXAMPLES["clause"], rows[2:]),
         }
         features = {
             **_cue_features(question, reply),
@@ -379,7 +315,7 @@ def item_features(
         speakers: The speaker of each, if known.
     """
     semantic = _semantic_features(context.rows, rows)
-    semantic |= _similarities(encoder, "item", ITEM_EXAMPLES, rows)
+    semantic |= _similarities(encoder, "item", EXAMPLES["item"], rows)
     features = np.empty((len(texts), len(FEATURES)))
     for place, (text, speaker) in enumerate(zip(texts, speakers, strict=True)):
         lexical = {**context.features, **_lexical_features(context, text, speaker)}
@@ -464,12 +400,12 @@ def _semantic_features(
 def _similarities(
     encoder: Encoder,
     prefix: str,
-    examples: Mapping[str, tuple[str, ...]],
+    examples: Mapping[str, Sequence[str]],
     rows: NDArray[np.float32],
 ) -> dict[str, NDArray[np.float32]]:
     """Cosine of each row with the most similar example of each kind, float32 (rows,)."""
     return {
-        f"{prefix}_{kind}": matmul(rows, _encode_examples(encoder, texts).T).max(axis=1)
+        f"{prefix}_{kind}": matmul(rows, _encode_examples(encoder, tuple(texts)).T).max(axis=1)
         for kind, texts in examples.items()
     }
 

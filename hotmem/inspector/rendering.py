@@ -1,7 +1,9 @@
-"""Rendering of templates: labels of categories, layers and intents, times and percentages."""
+"""Rendering of templates: labels, times and percentages."""
 
+import json
 from datetime import UTC, datetime, tzinfo
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -11,103 +13,16 @@ from markupsafe import Markup
 from hotmem.core.validation import counted
 from hotmem.text.escaping import escape_for_display
 from hotmem.text.timezones import to_zone, zone_name
-from hotmem.types import Category, Kind
 from hotmem.types.inspection import Count
 from hotmem.understanding.private_statements import is_private
 
-LAYERS: Final = {
-    "facts": ("Facts", "statements extracted from turns"),
-    "sessions": ("Conversations", "conversations, by topic"),
-    "semantic": ("Meaning", "similar meaning, by embeddings"),
-    "verbatim": ("Exact words", "words and names of the query"),
-}
-"""Layers: label and description."""
+LABELS: Final[dict[str, dict[str, Any]]] = json.loads(
+    Path(__file__).with_name("labels.json").read_text("utf-8")
+)
+"""What pages show for the values of an enumeration or the names of columns, by template variable.
 
-CATEGORIES: Final = {
-    Category.CONTEXTS: "people and their lives",
-    Category.PROJECTS: "plans and work under way",
-    Category.LEARNINGS: "things learnt",
-    Category.REMINDERS: "things to be done",
-    Category.REFERENCES: "numbers and addresses",
-    Category.INTERACTIONS: "meetings and events",
-    Category.SYSTEM: "how the bot should behave",
-}
-
-KINDS: Final = {
-    Kind.FACT: "fact",
-    Kind.PREFERENCE: "like or dislike",
-    Kind.SKILL: "skill",
-    Kind.RULE: "rule",
-    Kind.CONTEXT: "circumstance",
-    Kind.REMINDER: "reminder",
-}
-
-USES: Final = {
-    "direct quote": "quoted",
-    "direct reference": "used",
-    "conceptual influence": "possibly used",
-    "unused": "not used",
-}
-"""How a reply used an item."""
-
-INTENTS: Final = {
-    "fact": "a fact",
-    "reference": "an earlier statement",
-    "time": "a time",
-    "relation": "a relation",
-    "pattern": "a recurring pattern",
-    "summary": "a summary",
-    "instruction": "an instruction to remember or forget",
-    "find": "something stored",
-    "remind": "a reminder of something known",
-    "similar": "something similar",
-    "chitchat": "small talk",
-}
-
-OUTCOMES: Final = {
-    "answered": "answered",
-    "late": "missed the deadline",
-    "failed": "failed",
-    "not asked": "not needed",
-}
-
-ACTIONS: Final = {
-    "read": "read from what was said",
-    "filed": "stored",
-    "confirmed": "confirmed",
-    "ended": "ended by a later statement",
-    "doubted": "marked as possibly outdated",
-    "merged": "merged",
-    "repeated": "said again",
-    "edited": "edited",
-    "refiled": "reclassified",
-    "tags consolidated": "tags merged",
-    "evolved": "subcategories rebuilt",
-    "regrouped": "subcategories changed",
-    "imported": "imported",
-    "undone": "undone",
-    "redone": "undoing taken back",
-}
-"""Labels of decisions."""
-
-SHOWN_CHANGES: Final = {
-    "category": "category",
-    "subcategories": "subcategory",
-    "kind": "kind",
-    "importance": "importance",
-    "tags": "tags",
-    "found_tags": "tags found in the words",
-    "note": "note",
-    "valid_until": "valid until",
-}
-"""Labels of the values whose change is shown with a decision."""
-
-STAGES: Final = {
-    "query": "query analysis",
-    "layers": "searching",
-    "evidence": "loading evidence",
-    "context": "ranking and packing",
-}
+A layer has a label and a description. Of the changes of a decision, those in `SHOWN_CHANGES` are
+shown."""
 
 
 def render_page(template: str, **values: Any) -> str:  # noqa: ANN401 - whatever a template shows
@@ -189,18 +104,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_safe,
     )
-    environment.globals.update(
-        LAYERS=LAYERS,
-        CATEGORIES=CATEGORIES,
-        KINDS=KINDS,
-        USES=USES,
-        INTENTS=INTENTS,
-        OUTCOMES=OUTCOMES,
-        STAGES=STAGES,
-        ACTIONS=ACTIONS,
-        SHOWN_CHANGES=SHOWN_CHANGES,
-        marked=marked,
-    )
+    environment.globals.update(LABELS, marked=marked)
     environment.filters.update(day=day, moment=moment, share=share, cut=cut, counted=counted_rows)
     environment.filters["veiled"], environment.tests["secret"] = veiled, is_private
     return environment

@@ -40,7 +40,6 @@ PAGES: Final[Mapping[str, Page]] = {
     "/replies": memories.reply_list,
     "/replies/{key:int}": memories.reply_page,
     "/learning": learning.page,
-    "/plots/{name}.svg": learning.plot,
     "/changes": memories.decision_list,
     "/merge": changes.confirm_merge,
     "/forget": changes.confirm_forget,

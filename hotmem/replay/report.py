@@ -1,22 +1,15 @@
 """A comparison in words, as a table, and as one self-contained HTML page."""
 
-import io
-import re
-from collections.abc import Callable, Sequence
 from typing import Final
 
-import matplotlib as mpl
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from hotmem.core.validation import counted
-from hotmem.replay.comparison import MARGIN, MIN_EXCHANGES, Comparison, Figures, Interval, Verdict
+from hotmem.replay.comparison import MARGIN, MIN_EXCHANGES, Comparison, Figures, Verdict
 from hotmem.replay.replaying import Study
 from hotmem.settings import PREFIX
 
@@ -159,101 +152,6 @@ def _undecided(one: Figures, now: Figures) -> str:
     )
 
 
-COLOURS: Final = {
-    Verdict.MORE: "#1a7f4b",
-    Verdict.CHEAPER: "#1a7f4b",
-    Verdict.LESS: "#b3402e",
-    Verdict.DEARER: "#b3402e",
-    Verdict.SPARING: "#6b7280",
-    Verdict.COSTLY: "#6b7280",
-    Verdict.SAME: "#6b7280",
-    None: "#2456a6",
-}
-"""Colours of better, worse and inconclusive settings, and of the present ones."""
-
-WIDTH: Final = 8.5
-LINE: Final = 0.42
-"""Width of a plot and height of a row, in inches."""
-
-
-def differences(
-    comparison: Comparison, what: str, gain: Callable[[Figures], Interval], scale: float = 1.0
-) -> str:
-    """Plot the difference of each setting to the present ones, with its interval.
-
-    Args:
-        comparison: The settings.
-        what: Axis label.
-        gain: Returns the difference of a setting.
-        scale: Factor of the values.
-    """
-    others = comparison.figures[1:]
-
-    def draw(axes: Axes) -> None:
-        axes.axvline(0, color="#2456a6", linewidth=1.5)
-        for line, one in enumerate(others):
-            interval = gain(one)
-            colour = COLOURS[one.verdict]
-            axes.plot(
-                [scale * interval.low, scale * interval.high],
-                [line, line],
-                color=colour,
-                linewidth=3,
-                solid_capstyle="round",
-            )
-            axes.plot(scale * interval.mean, line, "o", color=colour, markersize=8)
-        axes.set(xlabel=what)
-
-    return _lines([one.setting.plain for one in others], draw)
-
-
-def latencies(comparison: Comparison) -> str:
-    """Median and 95th percentile of each setting's time."""
-
-    def draw(axes: Axes) -> None:
-        for line, one in enumerate(comparison.figures):
-            axes.barh(line, one.p95_ms, height=0.5, color="#c9d6ea")
-            axes.barh(line, one.p50_ms, height=0.5, color=COLOURS[None])
-        axes.set(
-            xlabel="milliseconds per question: median (dark) and 95th percentile (light)",
-            xlim=(0, None),
-        )
-
-    return _lines([one.setting.plain for one in comparison.figures], draw)
-
-
-def _lines(names: Sequence[str], draw: Callable[[Axes], None]) -> str:
-    """Plot one row per setting, the first at the top."""
-    figure = Figure((WIDTH, 1.0 + LINE * len(names)), layout="constrained")
-    axes = figure.subplots()
-    draw(axes)
-    axes.set_yticks(range(len(names)), [name.replace(", ", ",\n") for name in names])
-    axes.xaxis.set_major_locator(MaxNLocator(7, integer=True))
-    axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.grid(visible=True, axis="x", alpha=0.3)
-    axes.tick_params(axis="y", length=0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    return _svg(figure)
-
-
-def _svg(figure: Figure) -> str:
-    """Return the figure as an <svg> element with real text and without external references."""
-    drawn = io.StringIO()
-    with mpl.rc_context(
-        {"svg.fonttype": "none", "svg.hashsalt": "hotmem", "font.family": "sans-serif"}
-    ):
-        figure.savefig(
-            drawn,
-            format="svg",
-            transparent=True,
-            metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
-        )
-    element = drawn.getvalue()
-    element = element[element.index("<svg") :]
-    return re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)
-
-
 MEANING: Final = {
     Verdict.MORE: "It finds significantly more of the words in the replies.",
     Verdict.CHEAPER: "It wastes significantly fewer tokens and finds at most a tenth less.",
@@ -270,18 +168,17 @@ MEANING: Final = {
     Verdict.SAME: "No significant difference to the present settings with this many questions.",
 }
 
-FOUND: Final = (
-    "content words of the replies, in percentage points: fewer (left) or more (right: better)"
-)
-WASTED: Final = "wasted tokens per question: fewer (left: better) or more (right)"
-"""Axis labels of the plots."""
-
 CLASSES: Final = {
     Verdict.MORE: "better",
     Verdict.CHEAPER: "better",
     Verdict.LESS: "worse",
     Verdict.DEARER: "worse",
 }
+
+
+def along(value: float, least: float, most: float) -> str:
+    """Return the place of a value on an axis from `least` to `most`: "0.00%" to "100.00%"."""
+    return f"{100 * (value - least) / ((most - least) or 1):.2f}%"
 
 
 def breakable(name: str) -> Markup:
@@ -302,6 +199,7 @@ def render_report(study: Study) -> str:
         "share": lambda value: f"{value:.0%}",
         "whole": lambda value: f"{value:,.0f}",
         "breakable": breakable,
+        "along": along,
     }
     comparison = study.comparison
     return environment.get_template("report.html").render(
@@ -314,9 +212,6 @@ def render_report(study: Study) -> str:
         advised=[one for one in (comparison.better, comparison.cheaper) if one is not None],
         meaning=MEANING,
         classes=CLASSES,
-        found=Markup(differences(comparison, FOUND, lambda one: one.found_gain, 100)),
-        wasted=Markup(differences(comparison, WASTED, lambda one: one.wasted_gain)),
-        latencies=Markup(latencies(comparison)),
     )
 
 

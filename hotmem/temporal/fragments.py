@@ -92,11 +92,9 @@ class Rule:
                 yield meaning
 
 
-def words_rule(
-    cues: tuple[str, ...], body: str, interpret: Interpretation, *, dated: bool = False
-) -> Rule:
+def words_rule(cues: tuple[str, ...], body: str, interpret: Interpretation) -> Rule:
     """A rule whose pattern matches between word boundaries."""
-    return Rule(cues, re.compile(rf"(?<!\w)(?:{body})(?!\w)"), interpret, dated)
+    return Rule(cues, re.compile(rf"(?<!\w)(?:{body})(?!\w)"), interpret)
 
 
 def preceded_by(words: str) -> str:

@@ -213,7 +213,6 @@ class MemoryDetails:
         hedged: Whether it was said with doubt.
         negated: Whether it says that something is not so.
         changes: Whether facts of this relation change with time.
-        single: Whether a new value of the relation supersedes it.
         confirmations: Number of times it was repeated.
         accesses: Number of times a search or a reply used it.
         accessed_at: When it was last used, UTC.
@@ -239,7 +238,6 @@ class MemoryDetails:
     hedged: bool
     negated: bool
     changes: bool
-    single: bool
     confirmations: int
     accesses: int
     accessed_at: datetime | None
@@ -316,7 +314,6 @@ class RecordedItem:
     Attributes:
         layers: Layers that found it.
         use: How the reply used it.
-        strength: How strongly, 0 to 1.
         relevance: Its predicted relevance, 0 to 1.
         text: Its current text; "" if it was removed.
         memory: Row number of the memory, for memories.
@@ -325,7 +322,6 @@ class RecordedItem:
 
     layers: tuple[str, ...]
     use: str
-    strength: float
     relevance: float
     text: str
     memory: int | None

@@ -10,11 +10,13 @@ import httpx
 import pytest
 
 from hotmem import Memory
-from hotmem.inspector.pages.learning import Period, sample_steps, trend
+from hotmem.inspector.pages.learning import Period, line_chart, sample_steps, trend
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
+from hotmem.storage.inspection import conversations
+from hotmem.storage.inspection import statements as memories
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
+from hotmem.types import START_WEIGHTS, Action, Actor, Layer, Tally, Turn, WeightSnapshot
 from tests.consolidation.test_evolution import statements, store
 from tests.conversation import START, remember, said
 from tests.inspector.conftest import ADDRESS, Pages
@@ -34,7 +36,9 @@ def text(page: httpx.Response) -> str:
 async def key_of(pages: Pages, words: str) -> int:
     """Return the row number of a memory of Ana."""
     known = {one.text: one.id for one in await pages.site.memory.memories("ana", past=True)}
-    return (await (await pages.site.rows()).memories_by_id([known[words]]))[known[words]].key
+    return (await (await pages.site.rows()).read(memories.by_names, [known[words]]))[
+        known[words]
+    ].key
 
 
 async def undo_first(pages: Pages, path: str) -> None:
@@ -83,31 +87,31 @@ async def test_memories_are_found_by_words_and_filters(pages: Pages) -> None:
 
 async def test_a_conversation_links_turns_and_extracted_memories(pages: Pages) -> None:
     rows = await pages.site.rows()
-    (session,) = (await rows.sessions(None, 5)).rows
+    (session,) = (await rows.read(conversations.sessions, None, 5)).rows
     assert "Summary" in text(await pages.get(f"/conversations/{session.key}"))
     assert session.title is not None
     for page in ("/", "/conversations", f"/conversations/{session.key}"):
         assert session.title in text(await pages.get(page))
-    turn = (await rows.turns(session.key, None, 1)).rows[0]
+    turn = (await rows.read(conversations.turns, session.key, None, 1)).rows[0]
     assert DOG in text(await pages.get(f"/turns/{turn.key}"))
 
 
 async def test_a_recorded_reply_shows_given_and_used_items(pages: Pages) -> None:
     rows = await pages.site.rows()
-    (recall,) = (await rows.recalls(None, 5)).rows
+    (recall,) = (await rows.read(memories.recalls, None, 5)).rows
     assert recall.used
     shown = text(await pages.get(f"/replies/{recall.key}"))
     assert f"The reply used {recall.used} of them" in shown and "The reply is not stored" in shown
     (turn,) = [
         one
-        for one in (await rows.turns(recall.session or 0, None, 10)).rows
+        for one in (await rows.read(conversations.turns, recall.session or 0, None, 10)).rows
         if one.text == recall.query
     ]
     assert f"{recall.given} items given" in text(await pages.get(f"/turns/{turn.key}"))
 
 
 async def test_the_reply_is_shown_with_its_items(pages: Pages, memory: Memory) -> None:
-    (recall,) = (await (await pages.site.rows()).recalls(None, 5)).rows
+    (recall,) = (await (await pages.site.rows()).read(memories.recalls, None, 5)).rows
     session, at = str(recall.session_id), recall.asked_at + timedelta(seconds=3)
     await memory.remember(Turn("ana", session, "assistant", "In Porto.", at, "Bot"))
     assert "In Porto. Bot" in text(await pages.get(f"/replies/{recall.key}"))
@@ -117,9 +121,11 @@ async def test_times_are_shown_in_the_zone_of_the_turn(pages: Pages, memory: Mem
     at = datetime(2026, 7, 4, 9, 30, tzinfo=ZoneInfo("America/New_York"))
     await memory.remember(Turn("ana", "away", "user", "I am in New York.", at, "Ana"))
     session = next(
-        row for row in (await (await pages.site.rows()).sessions(None, 9)).rows if row.id == "away"
+        row
+        for row in (await (await pages.site.rows()).read(conversations.sessions, None, 9)).rows
+        if row.id == "away"
     )
-    assert await (await pages.site.rows()).zone() == "America/New_York"
+    assert await (await pages.site.rows()).read(conversations.zone) == "America/New_York"
     for zone, expected in (
         (ZoneInfo("Europe/Lisbon"), "09:30 (America/New_York)"),
         (ZoneInfo("America/New_York"), "09:30 I am"),
@@ -145,18 +151,24 @@ async def test_asking_explains_the_block(pages: Pages) -> None:
 async def test_names_are_drawn_and_listed(pages: Pages) -> None:
     page = await pages.get("/names")
     assert "Potola" in text(page) and "Marta" in text(page) and "<circle" in page.text
-    key = (await (await pages.site.rows()).entities("pot", None, 1)).rows[0].key
+    key = (await (await pages.site.rows()).read(memories.entities, "pot", None, 1)).rows[0].key
     assert "Mentioned together with" in text(await pages.get(f"/names/{key}"))
 
 
 async def test_learning_has_plots_and_their_numbers(pages: Pages) -> None:
-    shown = text(await pages.get("/learning"))
+    shown = text(page := await pages.get("/learning"))
     assert "1.00" in shown and START.strftime("%Y-%m") in shown
-    for name in ("weights", "history", "helped", "layers"):
-        for theme in ("light", "dark"):
-            plot = await pages.get(f"/plots/{name}.svg?theme={theme}")
-            assert plot.status_code == 200 and plot.text.lstrip().startswith("<?xml")
-    assert (await pages.get("/plots/other.svg")).status_code == 404
+    helped, layers, weights = re.findall(r'<svg class="plot".+?</svg>', page.text, re.DOTALL)
+    assert helped.count("<polyline") == 1 and layers.count("<polyline") == len(Layer)
+    assert weights.count("<rect") == len(Layer)
+
+
+def test_a_line_chart_leaves_out_what_has_no_value() -> None:
+    labels = [f"{number}" for number in range(17)]
+    chart = line_chart(labels, {"all": [None, 0.25, 0.5, *[0.0] * 14]})
+    assert chart.top == 0.5 and chart.lines["all"][:3] == [(56, 110), (112, 0), (169, 220)]
+    assert [label for _, label in chart.labels] == ["0", "3", "6", "9", "12", "15"]
+    assert line_chart([], {"all": []}).lines == {"all": []}
 
 
 @pytest.mark.parametrize(
@@ -296,7 +308,6 @@ async def test_deletion_is_confirmed_and_complete(pages: Pages, memory: Memory) 
         "/learning",
         "/changes",
         "/ask?q=dog",
-        "/plots/helped.svg",
     ):
         assert (await pages.get(path)).status_code == 200
     assert await memory.memories("ben")
@@ -360,7 +371,7 @@ async def test_hostile_text_is_escaped(pages: Pages, memory: Memory) -> None:
     stored = await memory.store_memory(
         hostile, user_id="ana", context={"tags": ["<b>tag</b>"], "note": "</p><img src=x>"}
     )
-    key = (await (await pages.site.rows()).memories_by_id([stored.id]))[stored.id].key
+    key = (await (await pages.site.rows()).read(memories.by_names, [stored.id]))[stored.id].key
     for path in (
         f"/memories/{key}",
         "/memories",
@@ -383,7 +394,7 @@ async def test_lists_are_paged_to_their_end_and_back(pages: Pages, memory: Memor
     for number in range(230):
         await memory.remember(said(f"Number {number}.", session="long", minutes=100 + number % 7))
     rows = await pages.site.rows()
-    session = (await rows.sessions(None, 1)).rows[0]
+    session = (await rows.read(conversations.sessions, None, 1)).rows[0]
     assert session.id == "long"
     seen: list[str] = []
     path: str | None = f"/conversations/{session.key}"
@@ -416,7 +427,6 @@ async def test_invalid_stored_weights_are_reported(pages: Pages, memory: Memory)
         and "'-7.0'" in shown
         and "telepathy" in shown
     )
-    assert (await pages.get("/plots/weights.svg")).status_code == 200
 
 
 async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Memory) -> None:
@@ -431,10 +441,10 @@ async def test_years_of_replies_and_a_clock_that_jumped(pages: Pages, memory: Me
             "What's my dog called?", user_id="ana", session_id=f"year {number}", at=at
         )
         await memory.feedback(block, reply="Potola")
-    shown = text(await pages.get("/learning?span=all"))
+    shown = text(page := await pages.get("/learning?span=all"))
     assert "a clock was wrong" in shown and "1971" in shown
+    assert "History of the weights" in shown and page.text.count('<svg class="plot"') == 4
     assert len(re.findall(r"\b\d+ ms\b", shown)) < 60
-    assert (await pages.get("/plots/layers.svg?span=all")).status_code == 200
     assert "a clock was wrong" in text(await pages.get("/learning?span=month"))
 
 

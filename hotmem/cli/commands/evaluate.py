@@ -112,7 +112,8 @@ def _report_renderer() -> Callable[["Study"], str]:
         from hotmem.replay.report import render_report
     except ImportError as error:
         raise InvalidInput(
-            'The plotting packages are not installed. Run: pip install "pipecat-hotmem[report]"'
+            "The packages of the report are not installed. "
+            'Run: pip install "pipecat-hotmem[report]"'
         ) from error
     return render_report
 

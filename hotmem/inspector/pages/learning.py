@@ -1,7 +1,7 @@
 """Learning: how often replies used the memory over time, and the layer weights."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -10,10 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hotmem.core.validation import counted
-from hotmem.inspector.changes import Site, found
-from hotmem.inspector.plots import bar_chart, line_chart
+from hotmem.inspector.changes import Site
 from hotmem.inspector.rendering import share
-from hotmem.storage.inspection import Inspection
+from hotmem.storage.inspection import Inspection, statements
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
 
@@ -31,6 +30,13 @@ MAX_STEPS: Final = 2_000
 
 MAX_POINTS: Final = 100
 """Maximum points of a plot."""
+
+MAX_LABELS: Final = 8
+"""Maximum labels below a plot."""
+
+WIDTH: Final = 900
+HEIGHT: Final = 220
+"""Size of a line chart without its labels, in units of its drawing."""
 
 Z_95: Final = 1.96
 """Standard errors of a two-sided 95 % confidence interval."""
@@ -69,16 +75,33 @@ class LayerWeight:
     fault: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LineChart:
+    """A line chart; places are in units of its drawing, from the upper left corner.
+
+    Attributes:
+        lines: Points (x, y) of each series.
+        labels: Labels below it, each with its x.
+        top: Value at the upper edge; the lower edge is 0.
+    """
+
+    lines: Mapping[str, Sequence[tuple[int, int]]]
+    labels: Sequence[tuple[int, str]]
+    top: float
+
+
 async def page(site: Site, request: Request) -> Response:
     """Show the page."""
     rows, span = await site.rows(), _span(request)
     periods = await _periods(rows, span)
-    weights, unknown = valid_weights(await rows.weights())
-    latest = (await rows.recalls(None, 1)).rows
+    weights, unknown = valid_weights(await rows.read(statements.weights))
+    latest = (await rows.read(statements.recalls, None, 1)).rows
     ahead = (
         latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     )
-    moved = len(await site.memory.learning.history(site.user_id, 2)) > 1
+    latest_first = await site.memory.learning.history(site.user_id, MAX_STEPS)
+    steps = sample_steps(latest_first[::-1])
+    names = [one.name for one in periods]
     learns = site.memory.runtime.options.learning.moves_weights
     return site.show(
         "learning.html",
@@ -89,58 +112,39 @@ async def page(site: Site, request: Request) -> Response:
         span=span,
         ahead=ahead,
         learns=learns,
-        moved=moved,
+        helped=line_chart(names, {"all": [one.all.coverage for one in periods]}),
+        layers=line_chart(
+            names,
+            {layer: [one.layers[layer].precision for one in periods] for layer in Layer},
+        ),
+        history=line_chart(
+            [f"{step.version:,}" for step in steps],
+            {layer: [step.weights[layer] for step in steps] for layer in Layer},
+        ),
         least=MIN_WEIGHT,
         most=MAX_WEIGHT,
     )
 
 
-async def plot(site: Site, request: Request) -> Response:
-    """Show a plot as SVG."""
-    rows, name, dark = (
-        await site.rows(),
-        request.path_params["name"],
-        request.query_params.get("theme") == "dark",
-    )
-    if name == "weights":
-        weights, _ = valid_weights(await rows.weights())
-        values = {one.layer.value: (one.start, one.weight) for one in weights}
-        return await _draw(site, lambda: bar_chart(values, "weight", MAX_WEIGHT, dark=dark))
-    if name == "history":
-        latest_first = await site.memory.learning.history(site.user_id, MAX_STEPS)
-        steps = sample_steps(latest_first[::-1])
-        counted = {layer.value: [step.weights[layer] for step in steps] for layer in Layer}
-        numbers = [f"{step.version:,}" for step in steps]
-        return await _draw(
-            site,
-            lambda: line_chart(
-                numbers,
-                counted,
-                "weight",
-                dark=dark,
-                across="replies",
-                shares=False,
-            ),
-        )
-    periods = await _periods(rows, _span(request))
-    series = {
-        "helped": {"all": [one.all.coverage for one in periods]},
-        "layers": {
-            layer.value: [one.layers[layer].precision for one in periods] for layer in Layer
-        },
+def line_chart(labels: Sequence[str], series: Mapping[str, Sequence[float | None]]) -> LineChart:
+    """Lay out a line chart; points are equally spaced, so that a clock that jumped is no gap.
+
+    Args:
+        labels: Labels of the points, earliest first.
+        series: Values of each series, one for each label; None for no value.
+    """
+    top = max((value for values in series.values() for value in values if value), default=1.0)
+    places = [round(WIDTH * place / max(len(labels) - 1, 1)) for place in range(len(labels))]
+    lines = {
+        name: [
+            (place, round(HEIGHT * (1 - value / top)))
+            for place, value in zip(places, values, strict=True)
+            if value is not None
+        ]
+        for name, values in series.items()
     }
-    shares = found(series.get(name))
-    up = "helped replies" if name == "helped" else "share of items used"
-    return await _draw(
-        site, lambda: line_chart([one.name for one in periods], shares, up, dark=dark)
-    )
-
-
-async def _draw(site: Site, draw: Callable[[], bytes]) -> Response:
-    async def drawing() -> bytes:
-        return draw()
-
-    return Response(await site.worker.run(drawing()), media_type="image/svg+xml")
+    every = -(-len(labels) // MAX_LABELS) or 1
+    return LineChart(lines, list(zip(places, labels, strict=True))[::every], top)
 
 
 def trend(periods: Sequence[Period]) -> str:
@@ -207,14 +211,14 @@ async def _periods(rows: Inspection, span: str) -> list[Period]:
     Periods without replies are left out, so that a clock that jumped does not stretch the plot.
     """
     letters, days = SPANS[span]
-    latest = (await rows.recalls(None, 1)).rows
+    latest = (await rows.read(statements.recalls, None, 1)).rows
     if not latest:
         return []
     last = latest[0].asked_at.date()
     first = None if days is None or last.toordinal() <= days else last - timedelta(days=days)
-    sums = await rows.quality(letters, first)
+    sums = await rows.read(statements.quality, letters, first)
     if len(sums) > MAX_PERIODS:
-        sums = await rows.quality(YEAR, first)
+        sums = await rows.read(statements.quality, YEAR, first)
     return [
         Period(
             name,

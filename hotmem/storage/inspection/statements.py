@@ -94,7 +94,7 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     """Everything about one memory of the user."""
     row = conn.execute(
         f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes,
-            m.single, m.confirmations, m.accesses,
+            m.confirmations, m.accesses,
                 m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.doubted_by,
                     m.merged_into, ({NAME_OF_MEMORY})
             FROM memories m WHERE m.user_key = ? AND m.id = ?""",
@@ -102,7 +102,7 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     ).fetchone()
     if row is None:
         return None
-    subject, relation, value, hedged, negated, changes, single, *metadata = row[11:]
+    subject, relation, value, hedged, negated, changes, *metadata = row[11:]
     confirmations, accesses, accessed_at, stored_at, source, note, *links, subcategory = metadata
     by, doubted_by, into = links
     return MemoryDetails(
@@ -114,7 +114,6 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
         hedged=bool(hedged),
         negated=bool(negated),
         changes=bool(changes),
-        single=bool(single),
         confirmations=confirmations,
         accesses=accesses,
         accessed_at=None if accessed_at is None else from_stored(accessed_at),
@@ -373,14 +372,14 @@ def recalls_for(
 def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
     """The items of a recorded recall, in block order."""
     rows = conn.execute(
-        """SELECT u.layers, u.kind, u.strength, u.relevance, m.id, m.text, u.turns
+        """SELECT u.layers, u.kind, u.relevance, m.id, m.text, u.turns
            FROM recalls r JOIN recall_items u ON u.recall = r.id LEFT JOIN memories m
                ON m.public_id = u.memory AND m.user_key = r.user_key
            WHERE r.user_key = ? AND r.id = ? ORDER BY u.place""",
         (user, recall),
     ).fetchall()
     found = []
-    for layers, use, strength, relevance, memory, text, names in rows:
+    for layers, use, relevance, memory, text, names in rows:
         turns = conn.execute(
             """SELECT id, text FROM turns WHERE user_key = ? AND public_id = ANY(?)
                 ORDER BY public_id""",
@@ -391,7 +390,6 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
             RecordedItem(
                 tuple(json.loads(layers)),
                 use,
-                strength,
                 relevance,
                 words,
                 memory,

@@ -457,7 +457,6 @@ def plan_statement(
     *,
     hedged: bool = False,
     entities: Sequence[str] = (),
-    default: Interval | None = None,
 ) -> Plan:
     """Make a plan or a reminder of words that are known to be one.
 
@@ -469,8 +468,6 @@ def plan_statement(
         said_at: When it was said, in the speaker's time zone.
         hedged: Whether it was said with doubt.
         entities: Names in the turn.
-        default: The time if neither the words nor their sentence name one: that of the question
-            that they answer.
     """
     mentions = upcoming_times(doc.text, said_at)
     own = [one for one in mentions if one.start < stop and one.stop > start]
@@ -498,8 +495,6 @@ def plan_statement(
         said,
     )
     times = tuple(EventTime(one.start, one.stop, plan_time(one, said_at)) for one in own)
-    if not times and default is not None:
-        times = (EventTime(first, last, default),)
     statement = replace(
         PLANS_TO.statement(speaker, said, text, first, last),
         kind=Kind.REMINDER,

@@ -11,8 +11,6 @@ from hotmem.text.word_sets import FUNCTION_WORDS, wordlist
 from hotmem.types import Analysis, Complexity, Intent, Layer, Vector
 from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.query.ambiguity import find_ambiguous
-from hotmem.understanding.query.antecedents import RecentTurn
-from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.cues import (
     MIN_NEED,
     find_complexity,
@@ -40,17 +38,15 @@ def analyse(
     doc: Doc,
     at: datetime,
     known: Sequence[str] = (),
-    recent: Sequence[RecentTurn] = (),
     misheard: Sequence[str] = (),
     vector: Vector | None = None,
 ) -> Analysis:
-    """Analyse an utterance.
+    """Analyse an utterance alone; `expand` resolves its references.
 
     Args:
         doc: The parsed utterance.
         at: When it was said; relative times are resolved against it.
         known: Stored names, which are recognised in any letter case.
-        recent: The turns before it, oldest first, to resolve references.
         misheard: Stored names that stand as other words in it.
         vector: Its embedding, a unit row, if the encoder is the one that ships. Without it memory
             is needed unless there are only courtesies; a stored name always needs memory.
@@ -74,7 +70,7 @@ def analyse(
         entities=entities,
         time=time,
         ambiguous=ambiguous,
-        expansion=() if intent is Intent.CHITCHAT else expand(doc, ambiguous, recent),
+        expansion=(),
         first_person=any(token.lower_ in FIRST_PERSON for token in doc),
         needs_memory=needed,
         layers=tuple(Layer) if needed else (),

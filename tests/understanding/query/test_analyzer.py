@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 from hotmem.models import Language
 from hotmem.types import Analysis, Complexity, Intent, Layer
 from hotmem.understanding.query import analyse
+from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.antecedents import RecentTurn
+from hotmem.understanding.query.coreference import expand
 from hotmem.understanding.query.entities import word_ngrams
 from tests.scored import scored
 from tests.tables import tables
@@ -20,11 +22,13 @@ AT = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
 CHITCHAT = CASES["chitchat"]
 
 
-def ask(
-    language: Language, text: str, known: tuple[str, ...] = (), recent: tuple[str, ...] = ()
-) -> Analysis:
+def ask(language: Language, text: str, known: tuple[str, ...] = ()) -> Analysis:
+    return analyse(language.parse([text])[0], AT, known)
+
+
+def expansion(language: Language, text: str, *recent: str) -> tuple[str, ...]:
     *before, doc = language.parse([*recent, text])
-    return analyse(doc, AT, known, [RecentTurn(turn, by_user=True) for turn in before])
+    return expand(doc, find_ambiguous(doc), [RecentTurn(one, by_user=True) for one in before])
 
 
 @scored("text", CHITCHAT, floor=0.85)
@@ -78,10 +82,10 @@ def test_pronouns_are_expanded_from_recent_turns(language: Language) -> None:
         "My sister Marta is visiting us.",
         "Nice!",
     )
-    assert "Marta" in ask(language, "where does she live?", recent=recent).expansion
-    assert "new contract" in ask(language, "what did I say about it?", recent=recent[:1]).expansion
-    assert ask(language, "where does she live?").expansion == ()
-    assert ask(language, "where does Tom live?", recent=recent).expansion == ()
+    assert "Marta" in expansion(language, "where does she live?", *recent)
+    assert "new contract" in expansion(language, "what did I say about it?", recent[0])
+    assert expansion(language, "where does she live?") == ()
+    assert expansion(language, "where does Tom live?", *recent) == ()
 
 
 @settings(
@@ -91,7 +95,8 @@ def test_pronouns_are_expanded_from_recent_turns(language: Language) -> None:
 def test_any_text_is_analysed_without_failing(
     language: Language, text: str, known: list[str]
 ) -> None:
-    analysis = ask(language, text, tuple(known), (text,))
+    analysis = ask(language, text, tuple(known))
+    assert isinstance(expansion(language, text, text), tuple)
     assert len(set(analysis.terms)) == len(analysis.terms)
     assert all(name in text for name in analysis.entities)
     assert bool(analysis.layers) == analysis.needs_memory

@@ -101,14 +101,9 @@ _EMPTY: Final = (
 """Stems that do not identify a topic."""
 
 
-def find_withdrawal(text: str, place: int) -> tuple[int, int] | None:
-    """Return the span of a withdrawal that begins at an offset; None if there is none.
-
-    Args:
-        text: A sentence.
-        place: Where a clause may begin.
-    """
-    match = _BEGINS.match(text, place)
+def find_withdrawal(text: str) -> tuple[int, int] | None:
+    """Return the span of a withdrawal with which a sentence begins; None if there is none."""
+    match = _BEGINS.match(text)
     if (
         match is None
         or _BACK.match(text, match.start("words"))
@@ -244,7 +239,7 @@ def find_instructions(doc: Doc) -> Iterator[Instruction]:
             continue
         near = spans[max(index - 1, 0) : index + 2]
         around = doc[near[0].start : near[-1].end]
-        start, withdrawn = span.start_char, find_withdrawal(text, 0)
+        start, withdrawn = span.start_char, find_withdrawal(text)
         if withdrawn is not None:
             end = text.find(",", withdrawn[1])
             yield from _instruction(text if end < 0 else text[:end], start)
