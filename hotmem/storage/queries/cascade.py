@@ -136,16 +136,12 @@ def delete(
     ).fetchall()
     conn.execute(RECALLS_OF_TURNS, values)
     effects.clear_caused_doubts(conn, user, turns=turns)
-    deletion_marks.add(
-        conn,
-        user,
-        "turn",
-        column(
-            conn,
-            "DELETE FROM turns WHERE +user_key = :user AND id = ANY(:turns) RETURNING public_id",
-            values,
-        ),
-    )
+    removed = conn.execute(
+        """DELETE FROM turns WHERE +user_key = :user AND id = ANY(:turns)
+            RETURNING public_id, speaker""",
+        values,
+    ).fetchall()
+    deletion_marks.add(conn, user, "turn", [name for name, _ in removed])
     orphans = column(
         conn,
         """SELECT id FROM memories m WHERE +user_key = ? AND id = ANY(?) AND
@@ -186,12 +182,14 @@ def delete(
                AND NOT EXISTS (SELECT 1 FROM memory_entities x WHERE x.entity = entities.id)""",
         (user,),
     )
-    of_user = {"user": user}
-    heard = "SELECT speaker FROM turns WHERE user_key = :user AND speaker IS NOT NULL"
-    conn.execute(f"DELETE FROM speakers WHERE user_key = :user AND name NOT IN ({heard})", of_user)
-    conn.execute(
-        f"UPDATE users SET speaker = NULL WHERE id = :user AND speaker NOT IN ({heard})", of_user
-    )
+    for speaker in {speaker for _, speaker in removed if speaker is not None}:
+        one = {"user": user, "speaker": speaker}
+        heard = "SELECT 1 FROM turns WHERE user_key = :user AND speaker = :speaker LIMIT 1"
+        if conn.execute(heard, one).fetchone() is None:
+            conn.execute("DELETE FROM speakers WHERE user_key = :user AND name = :speaker", one)
+            conn.execute(
+                "UPDATE users SET speaker = NULL WHERE id = :user AND speaker = :speaker", one
+            )
     rewrite_indexes(conn)
 
 
