@@ -22,7 +22,8 @@ from hotmem.memory import Memory
 from hotmem.operations.requests import checked
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
-from hotmem.storage.inspection import Inspection
+from hotmem.storage.database import OfUser
+from hotmem.storage.inspection import Inspection, conversations, statements
 from hotmem.tools.editing import (
     EditArguments,
     EditSubcategoryArguments,
@@ -206,7 +207,7 @@ async def edit(site: Site, request: Request) -> Response:
     """Edit a memory."""
     fields = await form(request, site.form_token)
     rows = await site.rows()
-    memory = found(await rows.memory(key(request)))
+    memory = found(await rows.read(statements.memory, key(request)))
     changes: dict[str, Any] = {"id": memory.row.id, "reason": REASON}
     changes |= {
         name: fields[name]
@@ -224,14 +225,14 @@ async def edit(site: Site, request: Request) -> Response:
     elif "holds" in fields:
         changes["holds"] = fields["holds"] == "yes"
     edited = await edit_memory(site.memory, site.user_id, checked(EditArguments, changes))
-    row = (await rows.memories_by_id([edited.id]))[edited.id]
+    row = (await rows.read(statements.by_names, [edited.id]))[edited.id]
     return site.go(f"/memories/{row.key}?done={'edited' if edited.changed else 'unchanged'}")
 
 
 async def confirm_merge(site: Site, request: Request) -> Response:
     """Ask which of the selected memories to keep."""
     rows = await site.rows()
-    memories = await rows.memories_by_key(_keys(request.query_params.getlist("key")))
+    memories = await rows.read(statements.by_keys, _keys(request.query_params.getlist("key")))
     if len(memories) < 2:
         raise InvalidInput("Select at least two memories that state the same, then press “Merge”.")
     return site.show("merge.html", memories=memories)
@@ -242,7 +243,8 @@ async def merge(site: Site, request: Request) -> Response:
     fields = await form(request, site.form_token)
     rows = await site.rows()
     memories = {
-        row.key: row for row in await rows.memories_by_key(_keys(fields.get("keys", "").split(",")))
+        row.key: row
+        for row in await rows.read(statements.by_keys, _keys(fields.get("keys", "").split(",")))
     }
     (into,) = [row for row in memories.values() if str(row.key) == fields.get("into")] or [
         found(None)
@@ -326,11 +328,15 @@ def _deletion(what: str, target: Any) -> dict[str, Any]:  # noqa: ANN401 - one o
 async def _target(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - one of several rows
     """Return the row to delete, if it exists and belongs to the user."""
     rows = await site.rows()
-    reads = {"memory": rows.memory, "conversation": rows.session, "name": rows.entity}
+    reads: dict[str, OfUser[[int], Any]] = {
+        "memory": statements.memory,
+        "conversation": conversations.session,
+        "name": statements.entity,
+    }
     if what == "everything":
-        return await rows.totals()
+        return await rows.read(conversations.totals)
     numbers = _keys([number])
-    return found(await reads[what](numbers[0]) if what in reads and numbers else None)
+    return found(await rows.read(reads[what], numbers[0]) if what in reads and numbers else None)
 
 
 def _keys(texts: list[str]) -> list[int]:

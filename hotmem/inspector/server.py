@@ -9,7 +9,7 @@ from hotmem.inspector.changes import Site
 from hotmem.inspector.routes import build
 from hotmem.memory import Memory
 from hotmem.storage import queries
-from hotmem.storage.inspection import Inspection
+from hotmem.storage.inspection import Inspection, conversations
 from hotmem.text.timezones import parse_zone
 
 
@@ -32,7 +32,7 @@ async def serve(memory: Memory, user_id: str, port: int, zone: tzinfo | None = N
             " Name another user or another memory."
         )
     listening = local_server.local_port(port)
-    spoken_in = await Inspection(memory.runtime.database, user).zone()
+    spoken_in = await Inspection(memory.runtime.database, user).read(conversations.zone)
     site = Site(memory, user_id, parse_zone(spoken_in) if spoken_in else zone)
     console.print_line(
         f"Open http://{local_server.LOOPBACK}:{listening.getsockname()[1]}/{site.token}/"

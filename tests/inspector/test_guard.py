@@ -10,6 +10,7 @@ from hotmem import Memory
 from hotmem.inspector.changes import HEADERS, POLICY, Site
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
+from hotmem.storage.inspection import statements
 from tests.inspector.conftest import ADDRESS, SECRET, Pages
 
 LISTS = (
@@ -129,7 +130,7 @@ async def test_every_response_has_the_security_headers(pages: Pages) -> None:
 
 async def test_a_form_of_another_site_changes_nothing(pages: Pages, memory: Memory) -> None:
     known = await memory.memories("ana")
-    row = (await pages.site.rows()).memories_by_id([known[0].id])
+    row = (await pages.site.rows()).read(statements.by_names, [known[0].id])
     key = (await row)[known[0].id].key
     forms = {
         f"/memories/{key}/edit": {"content": "Nothing."},

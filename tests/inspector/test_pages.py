@@ -13,6 +13,8 @@ from hotmem import Memory
 from hotmem.inspector.pages.learning import Period, sample_steps, trend
 from hotmem.inspector.routes import build
 from hotmem.storage import queries
+from hotmem.storage.inspection import conversations
+from hotmem.storage.inspection import statements as lists
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import START_WEIGHTS, Action, Actor, Tally, Turn, WeightSnapshot
 from tests.consolidation.test_evolution import statements, store
@@ -34,7 +36,7 @@ def text(page: httpx.Response) -> str:
 async def key_of(pages: Pages, words: str) -> int:
     """Return the row number of a memory of Ana."""
     known = {one.text: one.id for one in await pages.site.memory.memories("ana", past=True)}
-    return (await (await pages.site.rows()).memories_by_id([known[words]]))[known[words]].key
+    return (await (await pages.site.rows()).read(lists.by_names, [known[words]]))[known[words]].key
 
 
 async def test_the_overview_shows_counts_and_the_latest(pages: Pages) -> None:
@@ -76,31 +78,31 @@ async def test_memories_are_found_by_words_and_filters(pages: Pages) -> None:
 
 async def test_a_conversation_links_turns_and_extracted_memories(pages: Pages) -> None:
     rows = await pages.site.rows()
-    (session,) = (await rows.sessions(None, 5)).rows
+    (session,) = (await rows.read(conversations.sessions, None, 5)).rows
     assert "Summary" in text(await pages.get(f"/conversations/{session.key}"))
     assert session.title is not None
     for page in ("/", "/conversations", f"/conversations/{session.key}"):
         assert session.title in text(await pages.get(page))
-    turn = (await rows.turns(session.key, None, 1)).rows[0]
+    turn = (await rows.read(conversations.turns, session.key, None, 1)).rows[0]
     assert DOG in text(await pages.get(f"/turns/{turn.key}"))
 
 
 async def test_a_recorded_reply_shows_given_and_used_items(pages: Pages) -> None:
     rows = await pages.site.rows()
-    (recall,) = (await rows.recalls(None, 5)).rows
+    (recall,) = (await rows.read(lists.recalls, None, 5)).rows
     assert recall.used
     shown = text(await pages.get(f"/replies/{recall.key}"))
     assert f"The reply used {recall.used} of them" in shown and "The reply is not stored" in shown
     (turn,) = [
         one
-        for one in (await rows.turns(recall.session or 0, None, 10)).rows
+        for one in (await rows.read(conversations.turns, recall.session or 0, None, 10)).rows
         if one.text == recall.query
     ]
     assert f"{recall.given} items given" in text(await pages.get(f"/turns/{turn.key}"))
 
 
 async def test_the_reply_is_shown_with_its_items(pages: Pages, memory: Memory) -> None:
-    (recall,) = (await (await pages.site.rows()).recalls(None, 5)).rows
+    (recall,) = (await (await pages.site.rows()).read(lists.recalls, None, 5)).rows
     session, at = str(recall.session_id), recall.asked_at + timedelta(seconds=3)
     await memory.remember(Turn("ana", session, "assistant", "In Porto.", at, "Bot"))
     assert "In Porto. Bot" in text(await pages.get(f"/replies/{recall.key}"))
@@ -110,9 +112,11 @@ async def test_times_are_shown_in_the_zone_of_the_turn(pages: Pages, memory: Mem
     at = datetime(2026, 7, 4, 9, 30, tzinfo=ZoneInfo("America/New_York"))
     await memory.remember(Turn("ana", "away", "user", "I am in New York.", at, "Ana"))
     session = next(
-        row for row in (await (await pages.site.rows()).sessions(None, 9)).rows if row.id == "away"
+        row
+        for row in (await (await pages.site.rows()).read(conversations.sessions, None, 9)).rows
+        if row.id == "away"
     )
-    assert await (await pages.site.rows()).zone() == "America/New_York"
+    assert await (await pages.site.rows()).read(conversations.zone) == "America/New_York"
     for zone, expected in (
         (ZoneInfo("Europe/Lisbon"), "09:30 (America/New_York)"),
         (ZoneInfo("America/New_York"), "09:30 I am"),
@@ -138,7 +142,7 @@ async def test_asking_explains_the_block(pages: Pages) -> None:
 async def test_names_are_drawn_and_listed(pages: Pages) -> None:
     page = await pages.get("/names")
     assert "Potola" in text(page) and "Marta" in text(page) and "<circle" in page.text
-    key = (await (await pages.site.rows()).entities("pot", None, 1)).rows[0].key
+    key = (await (await pages.site.rows()).read(lists.entities, "pot", None, 1)).rows[0].key
     assert "Mentioned together with" in text(await pages.get(f"/names/{key}"))
 
 
@@ -362,7 +366,7 @@ async def test_hostile_text_is_escaped(pages: Pages, memory: Memory) -> None:
     stored = await memory.store_memory(
         hostile, user_id="ana", context={"tags": ["<b>tag</b>"], "note": "</p><img src=x>"}
     )
-    key = (await (await pages.site.rows()).memories_by_id([stored.id]))[stored.id].key
+    key = (await (await pages.site.rows()).read(lists.by_names, [stored.id]))[stored.id].key
     for path in (
         f"/memories/{key}",
         "/memories",
@@ -385,7 +389,7 @@ async def test_lists_are_paged_to_their_end_and_back(pages: Pages, memory: Memor
     for number in range(230):
         await memory.remember(said(f"Number {number}.", session="long", minutes=100 + number % 7))
     rows = await pages.site.rows()
-    session = (await rows.sessions(None, 1)).rows[0]
+    session = (await rows.read(conversations.sessions, None, 1)).rows[0]
     assert session.id == "long"
     seen: list[str] = []
     path: str | None = f"/conversations/{session.key}"

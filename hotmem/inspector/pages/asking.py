@@ -14,6 +14,7 @@ from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import retrieve
 from hotmem.retrieval.context import RecallRequest
+from hotmem.storage.inspection import conversations, statements
 from hotmem.text.validation import clean_text
 from hotmem.types import ContextBlock
 
@@ -39,8 +40,8 @@ async def page(site: Site, request: Request) -> Response:
     )
     items = [(item.memory_id, item.turn_ids) for item in block.items]
     items += [(one.evidence.memory_id, one.evidence.turn_ids) for one in dropped or ()]
-    memories = await rows.memories_by_id([memory for memory, _ in items if memory])
-    turns = await rows.turn_keys([turn for _, ids in items for turn in ids])
+    memories = await rows.read(statements.by_names, [memory for memory, _ in items if memory])
+    turns = await rows.read(conversations.turn_keys, [turn for _, ids in items for turn in ids])
     again = {"q": question, "session": request.query_params.get("session", "")}
     return site.show(
         "ask.html",
@@ -88,7 +89,7 @@ async def _session(site: Site, request: Request) -> str | None:
     """Return the session ID for the row number in the query string, or None."""
     number = request.query_params.get("session", "")
     session = (
-        await (await site.rows()).session(int(number))
+        await (await site.rows()).read(conversations.session, int(number))
         if number.isdecimal() and len(number) < 19
         else None
     )

@@ -13,7 +13,7 @@ from hotmem.core.validation import counted
 from hotmem.inspector.changes import Site, found
 from hotmem.inspector.plots import bar_chart, line_chart
 from hotmem.inspector.rendering import share
-from hotmem.storage.inspection import Inspection
+from hotmem.storage.inspection import Inspection, statements
 from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Tally, WeightSnapshot
 from hotmem.types.inspection import StoredWeight
 
@@ -73,8 +73,8 @@ async def page(site: Site, request: Request) -> Response:
     """Show the page."""
     rows, span = await site.rows(), _span(request)
     periods = await _periods(rows, span)
-    weights, unknown = valid_weights(await rows.weights())
-    latest = (await rows.recalls(None, 1)).rows
+    weights, unknown = valid_weights(await rows.read(statements.weights))
+    latest = (await rows.read(statements.recalls, None, 1)).rows
     ahead = (
         latest[0].asked_at if latest and latest[0].asked_at > datetime.now(UTC) + DRIFT else None
     )
@@ -103,7 +103,7 @@ async def plot(site: Site, request: Request) -> Response:
         request.query_params.get("theme") == "dark",
     )
     if name == "weights":
-        weights, _ = valid_weights(await rows.weights())
+        weights, _ = valid_weights(await rows.read(statements.weights))
         values = {one.layer.value: (one.start, one.weight) for one in weights}
         return await _draw(site, lambda: bar_chart(values, "weight", MAX_WEIGHT, dark=dark))
     if name == "history":
@@ -207,14 +207,14 @@ async def _periods(rows: Inspection, span: str) -> list[Period]:
     Periods without replies are left out, so that a clock that jumped does not stretch the plot.
     """
     letters, days = SPANS[span]
-    latest = (await rows.recalls(None, 1)).rows
+    latest = (await rows.read(statements.recalls, None, 1)).rows
     if not latest:
         return []
     last = latest[0].asked_at.date()
     first = None if days is None or last.toordinal() <= days else last - timedelta(days=days)
-    sums = await rows.quality(letters, first)
+    sums = await rows.read(statements.quality, letters, first)
     if len(sums) > MAX_PERIODS:
-        sums = await rows.quality(YEAR, first)
+        sums = await rows.read(statements.quality, YEAR, first)
     return [
         Period(
             name,

@@ -14,7 +14,7 @@ from hotmem.inspector.changes import Site, cursor, found, key
 from hotmem.inspector.pages.learning import latest_month
 from hotmem.ranking.relevance import SOURCE_TRUST, confidence, is_doubted, is_replaced
 from hotmem.storage import queries
-from hotmem.storage.inspection import Inspection
+from hotmem.storage.inspection import Inspection, conversations, statements
 from hotmem.storage.search.searches import LexicalSearch
 from hotmem.text.passages import MAX_QUERY_CHARACTERS, truncate
 from hotmem.tools.maintenance import DecisionsArguments, memory_decisions
@@ -44,7 +44,7 @@ async def list_page(site: Site, request: Request) -> Response:
         tag=asked.get("tag", "").strip().lower() or None,
         keys=await _matching(site, rows, words) if words else None,
     )
-    memories: Page[MemoryRow] = await rows.memories(wanted, cursor(request), ROWS)
+    memories: Page[MemoryRow] = await rows.read(statements.memories, wanted, cursor(request), ROWS)
     filters = {
         name: asked.get(name, "") for name in ("words", "kind", "category", "standing", "tag")
     }
@@ -56,7 +56,7 @@ async def list_page(site: Site, request: Request) -> Response:
 async def detail_page(site: Site, request: Request) -> Response:
     """Show one memory."""
     rows, now = await site.rows(), datetime.now(UTC)
-    memory: MemoryDetails = found(await rows.memory(key(request)))
+    memory: MemoryDetails = found(await rows.read(statements.memory, key(request)))
     evidence = await site.memory.runtime.database.read(
         queries.evidence.load, rows.user, {EvidenceKind.MEMORY: [memory.row.key]}
     )
@@ -140,7 +140,7 @@ async def conversation_list(site: Site, request: Request) -> Response:
     rows = await site.rows()
     return site.show(
         "conversations.html",
-        sessions=await rows.sessions(cursor(request), SESSIONS),
+        sessions=await rows.read(conversations.sessions, cursor(request), SESSIONS),
         done=request.query_params.get("done"),
     )
 
@@ -148,25 +148,32 @@ async def conversation_list(site: Site, request: Request) -> Response:
 async def conversation_page(site: Site, request: Request) -> Response:
     """Show one conversation."""
     rows = await site.rows()
-    session = found(await rows.session(key(request)))
-    turns = await rows.turns(session.key, cursor(request), TURNS)
+    session = found(await rows.read(conversations.session, key(request)))
+    turns = await rows.read(conversations.turns, session.key, cursor(request), TURNS)
     summary = await site.memory.lookup.summary(user_id=site.user_id, session_id=session.id)
     sentences = (
         () if summary is None else (*summary.narrative, *summary.decisions, *summary.open_loops)
     )
-    keys = await rows.turn_keys([sentence.turn_id for sentence in sentences])
+    keys = await rows.read(conversations.turn_keys, [sentence.turn_id for sentence in sentences])
     return site.show("conversation.html", session=session, turns=turns, summary=summary, keys=keys)
 
 
 async def turn_page(site: Site, request: Request) -> Response:
     """Show one turn."""
     rows = await site.rows()
-    turn = found(await rows.turn(key(request)))
-    recalls = await rows.recalls_for(
-        turn.session_id, turn.text, turn.spoken_at - RECALL_WINDOW, turn.spoken_at + RECALL_WINDOW
+    turn = found(await rows.read(conversations.turn, key(request)))
+    recalls = await rows.read(
+        statements.recalls_for,
+        turn.session_id,
+        turn.text,
+        turn.spoken_at - RECALL_WINDOW,
+        turn.spoken_at + RECALL_WINDOW,
     )
     return site.show(
-        "turn.html", turn=turn, memories=await rows.read_from(turn.key), recalls=recalls
+        "turn.html",
+        turn=turn,
+        memories=await rows.read(statements.read_from, turn.key),
+        recalls=recalls,
     )
 
 
@@ -188,7 +195,7 @@ async def decision_list(site: Site, request: Request) -> Response:
     ids = [
         name for one in decisions for name in (*one.memory_ids, *((one.into,) if one.into else ()))
     ]
-    memories = await rows.memories_by_id(ids)
+    memories = await rows.read(statements.by_names, ids)
     return site.show(
         "changes.html",
         decisions=decisions,
@@ -213,10 +220,10 @@ async def name_list(site: Site, request: Request) -> Response:
     """Show the network and the list."""
     rows, asked = await site.rows(), request.query_params
     begins, at = asked.get("begins", "").strip(), cursor(request)
-    names = await rows.entities(begins, at, NAME_ROWS)
+    names = await rows.read(statements.entities, begins, at, NAME_ROWS)
     drawing, entities = None, tuple[EntityRow, ...]()
     if not begins and at is None:
-        graph = await rows.graph(NAMES_DRAWN)
+        graph = await rows.read(statements.graph, NAMES_DRAWN)
         entities = graph.entities
         counts = [one.turns + one.memories for one in entities]
         drawing = draw_graph(counts, graph.links, CANVAS, largest_component=True)
@@ -233,13 +240,13 @@ async def name_list(site: Site, request: Request) -> Response:
 async def name_page(site: Site, request: Request) -> Response:
     """Show one name."""
     rows = await site.rows()
-    name = found(await rows.entity(key(request)))
+    name = found(await rows.read(statements.entity, key(request)))
     return site.show(
         "name.html",
         name=name,
-        memories=await rows.memories_mentioning(name.key, MENTIONS),
-        turns=await rows.turns_mentioning(name.key, cursor(request), MENTIONS),
-        cooccurring=await rows.beside(name.key, COOCCURRING),
+        memories=await rows.read(statements.mentioning, name.key, MENTIONS),
+        turns=await rows.read(conversations.mentioning, name.key, cursor(request), MENTIONS),
+        cooccurring=await rows.read(statements.beside, name.key, COOCCURRING),
         now=datetime.now(UTC),
     )
 
@@ -250,18 +257,24 @@ REPLY_ROWS: Final = 50
 async def reply_list(site: Site, request: Request) -> Response:
     """Show the list."""
     rows = await site.rows()
-    return site.show("replies.html", recalls=await rows.recalls(cursor(request), REPLY_ROWS))
+    return site.show(
+        "replies.html", recalls=await rows.read(statements.recalls, cursor(request), REPLY_ROWS)
+    )
 
 
 async def reply_page(site: Site, request: Request) -> Response:
     """Show one recall."""
     rows = await site.rows()
-    recall = found(await rows.recall(key(request)))
-    reply = recall.session_id and await rows.reply_to(
-        recall.session_id, recall.asked_at, recall.asked_at + RECALL_WINDOW
-    )
+    recall = found(await rows.read(statements.recall, key(request)))
+    reply = None
+    if recall.session_id:
+        until = recall.asked_at + RECALL_WINDOW
+        reply = await rows.read(conversations.reply_to, recall.session_id, recall.asked_at, until)
     return site.show(
-        "reply.html", recall=recall, items=await rows.items(recall.key), reply=reply or None
+        "reply.html",
+        recall=recall,
+        items=await rows.read(statements.items, recall.key),
+        reply=reply,
     )
 
 
@@ -272,11 +285,13 @@ LATEST: Final = 8
 async def overview_page(site: Site, request: Request) -> Response:
     """Show the overview_page."""
     rows = await site.rows()
-    latest = await rows.memories(MemoryFilter(datetime.now(UTC), holds=True), None, LATEST)
-    sessions = await rows.sessions(None, LATEST)
+    latest = await rows.read(
+        statements.memories, MemoryFilter(datetime.now(UTC), holds=True), None, LATEST
+    )
+    sessions = await rows.read(conversations.sessions, None, LATEST)
     return site.show(
         "overview.html",
-        totals=await rows.totals(),
+        totals=await rows.read(conversations.totals),
         helped=await latest_month(rows),
         memories=latest.rows,
         sessions=sessions.rows,

@@ -9,7 +9,7 @@ import pytest
 from hotmem.portability import jsonl
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.inspection import Inspection
+from hotmem.storage.inspection import Inspection, conversations, statements
 from hotmem.types import (
     Act,
     Action,
@@ -190,46 +190,51 @@ async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: Use
     await database.write_all(talk)
     memory = await use(database, ana)
     rows, others = Inspection(database, ana), Inspection(database, ben)
-    totals = await rows.totals()
+    totals = await rows.read(conversations.totals)
     assert (totals.turns.rows, totals.memories.rows, totals.entities.rows) == (4, 2, 2)
-    first = await rows.sessions(None, 1)
+    first = await rows.read(conversations.sessions, None, 1)
     assert first.next and [one.id for one in first.rows] == ["quay"]
-    assert [one.id for one in (await rows.sessions(first.next, 1)).rows] == ["harbour"]
+    assert [one.id for one in (await rows.read(conversations.sessions, first.next, 1)).rows] == [
+        "harbour"
+    ]
     session = first.rows[0].key
-    turns = (await rows.turns(session, None, 9)).rows
+    turns = (await rows.read(conversations.turns, session, None, 9)).rows
     assert [one.id for one in turns] == ["quay-0", "quay-1"]
-    assert await rows.turn(turns[0].key) == turns[0] and await others.turn(turns[0].key) is None
-    assert await rows.turn_keys(["quay-0", "x"]) == {"quay-0": turns[0].key}
-    assert await rows.zone() is None
-    assert await rows.reply_to("quay", NOW, NOW + HOUR) is None
+    assert (
+        await rows.read(conversations.turn, turns[0].key) == turns[0]
+        and await others.read(conversations.turn, turns[0].key) is None
+    )
+    assert await rows.read(conversations.turn_keys, ["quay-0", "x"]) == {"quay-0": turns[0].key}
+    assert await rows.read(conversations.zone) is None
+    assert await rows.read(conversations.reply_to, "quay", NOW, NOW + HOUR) is None
 
-    entities = (await rows.entities("", None, 9)).rows
+    entities = (await rows.read(statements.entities, "", None, 9)).rows
     assert [(one.name, one.turns, one.memories) for one in entities] == [
         ("Gustav", 4, 1),
         ("Lira", 4, 1),
     ]
     lira = entities[1].key
-    page = await rows.entities("L", Cursor(99, 99), 9)
-    assert page.rows == (entities[1],) and await rows.entity(lira) == entities[1]
-    assert await rows.beside(lira, 9) == [(entities[0], 5)]
-    graph = await rows.graph(9)
+    page = await rows.read(statements.entities, "L", Cursor(99, 99), 9)
+    assert page.rows == (entities[1],) and await rows.read(statements.entity, lira) == entities[1]
+    assert await rows.read(statements.beside, lira, 9) == [(entities[0], 5)]
+    graph = await rows.read(statements.graph, 9)
     assert {one.name for one in graph.entities} == {"Lira", "Gustav"}
-    mentioning = await rows.turns_mentioning(lira, None, 3)
+    mentioning = await rows.read(conversations.mentioning, lira, None, 3)
     assert mentioning.next and [one.id for one in mentioning.rows] == [
         "quay-1",
         "quay-0",
         "harbour-1",
     ]
-    assert len((await rows.turns_mentioning(lira, mentioning.next, 3)).rows) == 1
-    assert (await others.turns_mentioning(lira, None, 3)).rows == ()
+    assert len((await rows.read(conversations.mentioning, lira, mentioning.next, 3)).rows) == 1
+    assert (await others.read(conversations.mentioning, lira, None, 3)).rows == ()
 
     wanted = MemoryFilter(NOW, category=Category.CONTEXTS, tag="boats", holds=True)
-    (tagged,) = (await rows.memories(wanted, None, 9)).rows
-    assert tagged.id == memory and await rows.memories_by_key([tagged.key]) == [tagged]
-    assert await rows.memories_by_id([memory]) == {memory: tagged}
-    (mentioned,) = await rows.memories_mentioning(lira, 9)
-    assert await rows.read_from(turns[0].key) == [mentioned]
-    details = await rows.memory(mentioned.key)
+    (tagged,) = (await rows.read(statements.memories, wanted, None, 9)).rows
+    assert tagged.id == memory and await rows.read(statements.by_keys, [tagged.key]) == [tagged]
+    assert await rows.read(statements.by_names, [memory]) == {memory: tagged}
+    (mentioned,) = await rows.read(statements.mentioning, lira, 9)
+    assert await rows.read(statements.read_from, turns[0].key) == [mentioned]
+    details = await rows.read(statements.memory, mentioned.key)
     assert details and [one.turn.id for one in details.sources] == [
         "harbour-1",
         "quay-1",
@@ -237,19 +242,24 @@ async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: Use
         "quay-0",
     ]
     assert details.entities.keys() == {"Lira", "Gustav"}
-    details = await rows.memory(tagged.key)
+    details = await rows.read(statements.memory, tagged.key)
     assert details and details.tags == ("boats",) and len(details.decisions) == 1
-    assert await others.memory(tagged.key) is None
+    assert await others.read(statements.memory, tagged.key) is None
 
-    latest, earliest = (await rows.recalls(None, 9)).rows
-    assert (latest.used, earliest.used) == (1, 0) and await rows.recall(latest.key) == latest
-    assert await rows.recalls_for("quay", "Lira?", NOW, NOW + 9 * HOUR) == [earliest, latest]
-    held, quoted = await rows.items(latest.key)
+    latest, earliest = (await rows.read(statements.recalls, None, 9)).rows
+    assert (latest.used, earliest.used) == (1, 0) and await rows.read(
+        statements.recall, latest.key
+    ) == latest
+    assert await rows.read(statements.recalls_for, "quay", "Lira?", NOW, NOW + 9 * HOUR) == [
+        earliest,
+        latest,
+    ]
+    held, quoted = await rows.read(statements.items, latest.key)
     assert held.memory == tagged.key and len(quoted.turns) == 2
-    quality = await rows.quality(7, None)
+    quality = await rows.read(statements.quality, 7, None)
     assert quality["2026-06"][None].latencies == TALLY.latencies + TALLY.latencies
     assert quality["2026-06"][Layer.FACTS].given == 4
-    assert await rows.weights() == []
+    assert await rows.read(statements.weights) == []
 
 
 async def test_the_oldest_records_are_removed(
@@ -308,22 +318,26 @@ async def test_memories_in_lists(database: Database, ana: UserKey, ben: UserKey)
         for text in ("The Lira leaks.", "The Mira leaks.", "The quay is wet."):
             await database.write_all(note, text, user)
     rows = Inspection(database, ana)
-    page = await rows.memories(MemoryFilter(NOW, kind=Kind.FACT), None, 2)
+    page = await rows.read(statements.memories, MemoryFilter(NOW, kind=Kind.FACT), None, 2)
     assert page.next and len(page.rows) == 2
-    rest = await rows.memories(MemoryFilter(NOW, kind=Kind.FACT), page.next, 2)
+    rest = await rows.read(statements.memories, MemoryFilter(NOW, kind=Kind.FACT), page.next, 2)
     assert rest.previous and rest.next is None and len(rest.rows) == 1
-    assert await rows.memories(MemoryFilter(NOW), rest.previous, 2) == page
+    assert await rows.read(statements.memories, MemoryFilter(NOW), rest.previous, 2) == page
     key = rest.rows[0].key
-    chosen = await rows.memories(MemoryFilter(NOW, keys=(key, 10**9), holds=True), None, 9)
+    chosen = await rows.read(
+        statements.memories, MemoryFilter(NOW, keys=(key, 10**9), holds=True), None, 9
+    )
     assert chosen.rows == rest.rows
-    assert (await rows.memories(MemoryFilter(NOW, holds=False), None, 9)).rows == ()
+    assert (
+        await rows.read(statements.memories, MemoryFilter(NOW, holds=False), None, 9)
+    ).rows == ()
     first, other, *_ = page.rows
     await database.write(queries.decisions.merge, ana, first.id, [other.id], "a test", NOW)
-    details = await rows.memory(first.key)
+    details = await rows.read(statements.memory, first.key)
     assert details and [one.id for one in details.stands_for] == [other.id]
-    details = await rows.memory(other.key)
+    details = await rows.read(statements.memory, other.key)
     assert details and details.merged_into and details.merged_into.id == first.id
-    assert len((await rows.memories(MemoryFilter(NOW), None, 9)).rows) == 2
+    assert len((await rows.read(statements.memories, MemoryFilter(NOW), None, 9)).rows) == 2
 
 
 async def test_an_action_on_an_erased_user_is_on_record(
