@@ -68,6 +68,11 @@ FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """Tables whose deleted rows are kept, parents before children, with their foreign keys."""
 
+USER_TABLES: Final = tuple(
+    name for name in FOREIGN_KEYS if any(one.parent == "users" for one in SCHEMA[name].columns)
+)
+"""Tables whose rows name a user. Rows of other tables are deleted with theirs."""
+
 NULLABLE_KEYS: Final = frozenset(
     (table.name, column.name)
     for table in SCHEMA.values()
@@ -157,13 +162,7 @@ def load(conn: Connection, user: UserKey, deletion: int) -> Iterator[Change]:
 
 
 NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "sessions": ("user_key", "public_id"),
-    "entities": ("user_key", "key"),
-    "tags": ("user_key", "name"),
-    "turns": ("user_key", "public_id"),
-    "memories": ("user_key", "public_id"),
-    "decisions": ("user_key", "public_id"),
-    "recalls": ("user_key", "public_id"),
+    name: SCHEMA[name].unique[0] for name in USER_TABLES if SCHEMA[name].unique
 }
 """Columns that identify a row besides its row number: a row that has replaced a deleted one since
 has the same values in them."""
@@ -404,25 +403,6 @@ class Restorer:
 def _equal(columns: Iterable[str]) -> str:
     """The condition that these columns have the bound values."""
     return " AND ".join(f"{name} = ?" for name in columns)
-
-
-USER_TABLES: Final = (
-    *(
-        "sessions",
-        "turns",
-        "memories",
-        "entities",
-        "tags",
-        "evolutions",
-        "decisions",
-        "imports",
-        "recalls",
-        "speakers",
-    ),
-    *("weights", "intent_weights", "learning_state", "weight_history", "quality"),
-    "extraction_calls",
-)
-"""Tables whose rows name a user. Rows of other tables are deleted with theirs."""
 
 
 MISDATED: Final = "asked_at < ? OR asked_at > ?"
