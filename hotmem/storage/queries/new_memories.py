@@ -117,12 +117,9 @@ def confirm(
     """
     if not reembedding.is_current(conn, encoder):
         note = replace(note, tag_vectors={})
-    row = conn.execute(
-        "SELECT id FROM memories WHERE user_key = ? AND public_id = ?", (user, name)
-    ).fetchone()
-    if row is None:
+    key = times.row_of(conn, user, "memories", name)
+    if key is None:
         return False
-    (key,) = row
     decisions.store_reading(conn, user, name)  # with the importance that it had
     before = memory_states.of(conn, user, [key])
     conn.execute(

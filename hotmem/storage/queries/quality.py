@@ -8,7 +8,7 @@ from typing import Any, Final
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks
 from hotmem.storage.queries.tags import SHOWN
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import from_stored, span, to_stored
 from hotmem.storage.rows import insert_row, upsert_row
 from hotmem.types import (
     AnsweredRecall,
@@ -307,6 +307,5 @@ def _used(conn: Connection, sql: str, named: dict[str, Any]) -> list[UsedMemory]
 def _span(
     user: UserKey, after: datetime | None, before: datetime | None, limit: int
 ) -> dict[str, Any]:
-    first = -(2**62) if after is None else to_stored(after)
-    last = 2**62 if before is None else to_stored(before)
+    first, last = span(after, before)
     return {"user": user, "first": first, "last": last, "limit": limit}

@@ -18,6 +18,7 @@ from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Cla
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.queries.users import lock_users
+from hotmem.storage.rows import column, exists
 from hotmem.storage.search import vectors
 from hotmem.text.validation import ascii_lower
 from hotmem.types import (
@@ -318,8 +319,7 @@ DUE: Final = """
 
 def any_waiting(conn: Connection) -> bool:
     """Whether any session waits."""
-    row = conn.execute("SELECT user_key FROM summaries WHERE tries IS NOT NULL LIMIT 1").fetchone()
-    return row is not None
+    return exists(conn, "SELECT user_key FROM summaries WHERE tries IS NOT NULL LIMIT 1")
 
 
 def any_due(conn: Connection) -> bool:
@@ -329,8 +329,7 @@ def any_due(conn: Connection) -> bool:
 
 def discard(conn: Connection) -> None:
     """Lets no session wait any longer, of no user."""
-    rows = conn.execute("SELECT DISTINCT user_key FROM summaries WHERE tries IS NOT NULL")
-    users = [UserKey(user) for (user,) in rows.fetchall()]
+    users = column(conn, "SELECT DISTINCT user_key FROM summaries WHERE tries IS NOT NULL")
     lock_users(conn, users)
     conn.execute(
         "UPDATE summaries SET tries = NULL WHERE user_key = ANY(?) AND tries IS NOT NULL", (users,)
@@ -521,11 +520,8 @@ def read(
 
 def _pending(conn: Connection, user: UserKey) -> bool:
     """Whether a turn of the user waits to be understood, except in an unfinished import."""
-    row = conn.execute(
-        "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1",
-        (user,),
-    ).fetchone()
-    return row is not None
+    sql = "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1"
+    return exists(conn, sql, (user,))
 
 
 def speaker(conn: Connection, user: UserKey) -> str | None:
