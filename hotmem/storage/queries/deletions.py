@@ -594,8 +594,8 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
 
 def _lock_owners(conn: Connection, condition: str, *values: int) -> None:
     """Locks the users of the deletions that meet a condition."""
-    rows = conn.execute(f"SELECT DISTINCT user_key FROM deletions WHERE {condition}", values)
-    lock_users(conn, [UserKey(user) for (user,) in rows.fetchall()])
+    owners = f"SELECT DISTINCT user_key FROM deletions WHERE {condition}"
+    lock_users(conn, column(conn, owners, values))
 
 
 def _remove_all(conn: Connection, user: UserKey) -> None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -280,20 +281,22 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
     ).fetchone()
     if row is None:
         return None
-    parts: dict[str, list[SummarySentence]] = {part: [] for part in SessionSummary().parts}
-    sentences = conn.execute(
-        """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
-           WHERE x.summary = ? AND x.part = ANY(?) ORDER BY x.part, x.place""",
-        (row[0], [*parts]),
-    )
-    for part, text, turn in sentences:
-        parts[part].append(SummarySentence(text, turn))
+    stored = sentences_of(conn, row[0])
+    parts = {part: stored.get(part, ()) for part in SessionSummary().parts}
     title = next(iter(parts.pop("title")), None)
-    return SessionSummary(
-        topics=tuple(json.loads(row[1])),
-        title=title,
-        **{part: tuple(found) for part, found in parts.items()},
-    )
+    return SessionSummary(topics=tuple(json.loads(row[1])), title=title, **parts)
+
+
+def sentences_of(conn: Connection, session: int) -> dict[str, tuple[SummarySentence, ...]]:
+    """The sentences of a session's summary by part, in order."""
+    parts: defaultdict[str, tuple[SummarySentence, ...]] = defaultdict(tuple)
+    for part, text, turn in conn.execute(
+        """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
+           WHERE x.summary = ? ORDER BY x.part, x.place""",
+        (session,),
+    ):
+        parts[part] += (SummarySentence(text, turn),)
+    return dict(parts)
 
 
 def titles(conn: Connection, user: UserKey, sessions: Sequence[int]) -> dict[int, SessionTitle]:

@@ -155,8 +155,8 @@ def lock_users(conn: Connection, users: Iterable[UserKey]) -> None:
 
 def lock_owners(conn: Connection, table: str, keys: Iterable[int]) -> None:
     """Locks the users of rows of a table."""
-    rows = conn.execute(f"SELECT DISTINCT user_key FROM {table} WHERE id = ANY(?)", ([*keys],))
-    lock_users(conn, [UserKey(user) for (user,) in rows.fetchall()])
+    owners = f"SELECT DISTINCT user_key FROM {table} WHERE id = ANY(?)"
+    lock_users(conn, column(conn, owners, ([*keys],)))
 
 
 def ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:
