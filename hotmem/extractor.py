@@ -81,15 +81,8 @@ class FactExtractor:
     ) -> tuple[ExtractionResult, int]:
         """Stores the facts of an answer that the turns support, and how many there were."""
         result, facts = await self._read(batch, answer, usage)
-        stored = await self._database.write(
-            queries.claims.finish,
-            batch.user,
-            self._context.worker_id,
-            JobKind.EXTRACTION,
-            store_facts,
-            batch,
-            result,
-            facts,
+        stored = await self._context.finish(
+            batch.user, JobKind.EXTRACTION, store_facts, batch, result, facts
         )
         count_facts(stored, result.dropped)
         return result, stored

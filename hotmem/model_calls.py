@@ -86,16 +86,9 @@ class SummaryWriter:
         await self._priority.wait_idle()
         turns = [turn for _, turn in batch.turns]
         summary, result = await asyncio.to_thread(self._read, turns, answer, usage)
-        stored = await self._database.write(
-            queries.claims.finish,
-            batch.user,
-            self._context.worker_id,
-            JobKind.EXTRACTION,
-            queries.sessions.complete,
-            batch,
-            result,
-            summary,
-            render_summary,
+        put = queries.sessions.complete
+        stored = await self._context.finish(
+            batch.user, JobKind.EXTRACTION, put, batch, result, summary, render_summary
         )
         return result, stored
 
@@ -191,7 +184,7 @@ class ModelCalls:
         stored: Callable[[], None],
     ) -> None:
         self._database = context.storage.database
-        self._worker_id = context.worker_id
+        self._context = context
         self._budget = Budget(options.daily_calls, options.daily_tokens, options.session_calls)
         self._stored = stored
         self._endpoint = ChatEndpoint(options) if options.model else None
@@ -316,15 +309,8 @@ class ModelCalls:
 
     async def _fail(self, batch: ExtractionBatch, result: ExtractionResult) -> None:
         """Completes the record of a call without an answer; its turns still wait."""
-        await self._database.write(
-            queries.claims.finish,
-            batch.user,
-            self._worker_id,
-            JobKind.EXTRACTION,
-            queries.model_calls.complete,
-            batch.call,
-            result,
-        )
+        complete = queries.model_calls.complete
+        await self._context.finish(batch.user, JobKind.EXTRACTION, complete, batch.call, result)
 
     def _pause(self, *, lasting: bool) -> None:
         """Makes no call for a while, longer after each failure."""

@@ -9,10 +9,10 @@ the background (`hotmem.worker`), on rows that wait in the database.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -58,6 +58,9 @@ from hotmem.understanding.private_statements import is_private, is_shown_unasked
 from hotmem.understanding.query.entities import word_ngrams
 from hotmem.understanding.turn_reader import MIN_KEPT, TurnReader, parsed_text
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 MAX_PAUSE: Final = timedelta(seconds=90)
 """Longest pause between two turns of one exchange, such as a question and its answer."""
 
@@ -98,6 +101,25 @@ class WriteContext:
     worker_id: str
     extracts: bool = False
     summarises: bool = False
+
+    async def finish(
+        self,
+        user: UserKey,
+        kind: JobKind,
+        store: Callable[Concatenate[Connection, UserKey, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        """Stores the result of a user's job and releases its lease.
+
+        Raises:
+            StoreError: If it could not be written.
+        """
+
+        def run(conn: Connection, user: UserKey) -> T:
+            return queries.claims.finish(conn, user, self.worker_id, kind, store, *args, **kwargs)
+
+        return await self.storage.database.write(run, user)
 
 
 async def store_turn(storage: Storage, turn: Turn, now: datetime) -> bool:
@@ -288,23 +310,14 @@ def _query_vectors(context: WriteContext, text: str) -> QueryVectors:
 
 async def summarise_session(context: WriteContext, session: DueSession) -> None:
     """Extends a session's summary by the turns that it does not cover yet."""
-    database = context.storage.database
-    seen = await database.read(queries.sessions.unsummarised, session.user, session.key)
+    read = context.storage.database.read
+    seen = await read(queries.sessions.unsummarised, session.user, session.key)
     if seen is None:
-        await database.write(
-            queries.claims.finish,
-            session.user,
-            context.worker_id,
-            JobKind.SESSION,
-            queries.sessions.done,
-            session.key,
-        )
+        await context.finish(session.user, JobKind.SESSION, queries.sessions.done, session.key)
         return
     summary, topics = await asyncio.to_thread(_summary, context.reader, seen)
-    await database.write(
-        queries.claims.finish,
+    await context.finish(
         session.user,
-        context.worker_id,
         JobKind.SESSION,
         queries.sessions.put,
         seen,

@@ -22,6 +22,7 @@ from hotmem.memory import Memory
 from hotmem.operations.requests import checked
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
+from hotmem.storage.database import OfUser
 from hotmem.storage.inspection import Inspection, conversations, statements
 from hotmem.tools.editing import (
     EditArguments,
@@ -327,7 +328,7 @@ def _deletion(what: str, target: Any) -> dict[str, Any]:  # noqa: ANN401 - one o
 async def _target(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - one of several rows
     """Return the row to delete, if it exists and belongs to the user."""
     rows = await site.rows()
-    reads = {
+    reads: dict[str, OfUser[[int], Any]] = {
         "memory": statements.memory,
         "conversation": conversations.session,
         "name": statements.entity,

@@ -20,7 +20,6 @@ from hotmem.memory import Memory
 from hotmem.operations.results import Call, settle
 from hotmem.operations.store import SIMILAR_FROM
 from hotmem.retrieval.candidates import stated_times
-from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
 from hotmem.storage.queries.advice import ComparedMemories, OpenConflict
 from hotmem.tools.editing import find_mergeable_tags
@@ -106,9 +105,8 @@ async def find_advice(memory: Memory, user_id: str) -> tuple[Advice, ...]:
         StoreError: If the database cannot be read.
     """
     runtime, now = memory.runtime, datetime.now(UTC)
-    database = runtime.database
-    user = await database.read_all(queries.users.find, user_id) or NOBODY
-    if user == NOBODY:
+    database, user = runtime.database, await runtime.find_user(user_id)
+    if user is None:
         return ()
     conflicts = await database.read(queries.advice.open_conflicts, user, MAX_EACH)
     failed = await database.read(queries.advice.set_aside, user)

@@ -25,7 +25,7 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.search import searches, vectors
-from hotmem.storage.search.user_index import Index
+from hotmem.storage.search.user_index import Index, IndexReader
 from hotmem.storage.sqlite.connection import Connection, connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import (
@@ -121,7 +121,8 @@ def is_found_as_by_hand(conn: Connection, index: Index, sought: QueryVectors = S
         by_hand, abs=0.02
     )
     window = Interval(NOW - timedelta(days=9), NOW + timedelta(days=9))
-    within = dict(searches.said(conn, index.user, EvidenceKind.PASSAGE, window, sought, 64)())
+    search = searches.SaidIn(EvidenceKind.PASSAGE, window, sought, 64)
+    within = dict(search.run(conn, index.user, lambda _: IndexReader(index))())
     assert all(abs(within[key] - cosine) < 0.02 for key, cosine in by_hand.items())
 
 

@@ -17,6 +17,7 @@ from hotmem.errors import InvalidInput, StoreError, StoreUnusable
 from hotmem.storage.copying import tables
 from hotmem.storage.copying.tables import UNFINISHED, Digest, Row, Table
 from hotmem.storage.database import Connection, Database
+from hotmem.storage.rows import exists
 
 __all__ = ["check_different", "check_finished", "copy_database"]
 
@@ -114,7 +115,7 @@ async def check_finished(database: Database) -> None:
 
 
 def _unfinished(conn: Connection) -> bool:
-    return conn.execute("SELECT 1 FROM meta WHERE key = ?", (UNFINISHED,)).fetchone() is not None
+    return exists(conn, "SELECT 1 FROM meta WHERE key = ?", (UNFINISHED,))
 
 
 def _begin(conn: Connection) -> bool:
@@ -122,7 +123,7 @@ def _begin(conn: Connection) -> bool:
     if _unfinished(conn):
         return True
     for name in ("users", "audit", "tombstones"):
-        if conn.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() is not None:
+        if exists(conn, f"SELECT 1 FROM {name} LIMIT 1"):
             return False
     conn.execute("INSERT INTO meta (key, value) VALUES (?, '')", (UNFINISHED,))
     return True

@@ -28,17 +28,6 @@ TABLES: Final = (
 )
 """Parents before children; triggers on other tables change the last."""
 
-NOT_COPIED: Final = frozenset(
-    {
-        "leases",
-        "row_changes",
-        *(f"{kind}_words" for kind in ("passage", "memory")),
-        *(f"{kind}_postings" for kind in ("passage", "memory")),
-        "posting_counts",
-    }
-)
-"""Tables of running processes, and the full-text indexes, which are built anew."""
-
 UNFINISHED: Final = "unfinished copy"
 """The entry of `meta` in a database that a copy was begun to and not finished."""
 

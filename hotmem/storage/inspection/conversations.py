@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
-from hotmem.storage.inspection.paging import bounded, screen
+from hotmem.storage.inspection import bounded, screen
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.text.timezones import to_named_zone
 from hotmem.types import Role, UserKey

@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
+from hotmem.storage.inspection import MOST_COUNTED, screen
 from hotmem.storage.inspection.conversations import TURNS, turn_row
-from hotmem.storage.inspection.paging import MOST_COUNTED, screen
 from hotmem.storage.queries import decisions
 from hotmem.storage.queries.quality import COUNTS
 from hotmem.storage.queries.subcategories import NAME_OF_MEMORY

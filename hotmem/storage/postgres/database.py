@@ -328,12 +328,8 @@ class PostgresDatabase(Database):
         try:
             with suppress(psycopg.Error):
                 lent.pipeline.close()
-            if not lent.raw.closed:
-                lent.raw.execute(b"ROLLBACK")
-        except psycopg.Error:
-            lent.raw.close()
         finally:
-            self.pool.putconn(lent.raw)
+            self._give_back(lent.raw)
 
     def write_here(self, ending: str, user: UserKey | None, run: Callable[[Any], T]) -> T:
         """Runs a write in the calling thread, in one transaction. Blocking.

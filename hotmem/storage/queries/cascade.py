@@ -4,14 +4,15 @@ Triggers delete the index rows of every passage, memory and summary that goes. S
 freed bytes (`secure_delete`), and the full-text indexes are rewritten without the deleted words.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, deletion_marks, derivation, effects, subcategories
 from hotmem.storage.queries.effects import Group
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
+from hotmem.storage.rows import column
 from hotmem.types import Category, UserKey
 
 MERGED_AND_AMENDING: Final = """
@@ -191,11 +192,6 @@ def delete(
                 "UPDATE users SET speaker = NULL WHERE id = :user AND speaker = :speaker", one
             )
     rewrite_indexes(conn)
-
-
-def column(conn: Connection, sql: str, values: Mapping[str, Any] | Sequence[Any]) -> list[Any]:
-    """The first column of a query's rows."""
-    return [row[0] for row in conn.execute(sql, values).fetchall()]
 
 
 def rewrite_indexes(conn: Connection) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias
 
 from hotmem.storage.database import Connection, Pending
+from hotmem.storage.rows import exists, upsert_row
 from hotmem.types import UserKey
 
 Sort: TypeAlias = Literal["turn", "memory", "summary"]
@@ -39,10 +40,10 @@ def add(conn: Connection, user: UserKey, sort: Sort, ids: Iterable[str]) -> None
 
 def has(conn: Connection, user: UserKey, sort: Sort, one: str) -> bool:
     """Whether an id of the user has a tombstone."""
-    if conn.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None:
+    if not exists(conn, "SELECT 1 FROM tombstones LIMIT 1"):
         return False
     mark = _mark(_key(conn), _id_of(conn, user), sort, one)
-    return conn.execute("SELECT 1 FROM tombstones WHERE mark = ?", (mark,)).fetchone() is not None
+    return exists(conn, "SELECT 1 FROM tombstones WHERE mark = ?", (mark,))
 
 
 def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) -> None:
@@ -61,21 +62,12 @@ def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
                 RETURNING number""",
         (_FILE, _FORGOTTEN),
     ).fetchone()
-    conn.execute(
-        """INSERT INTO index_revisions (user_key, kind, number) VALUES (?, ?, ?)
-            ON CONFLICT (user_key, kind) DO UPDATE
-            SET number = excluded.number""",
-        (user, _FORGOTTEN, number),
-    )
-
+    counters = [(user, _FORGOTTEN)]
     if everything:
         # The user's row is deleted too: one who returns under the same id has another row number.
-        conn.execute(
-            """INSERT INTO index_revisions (user_key, kind, number) VALUES (?, ?, ?)
-            ON CONFLICT (user_key, kind) DO UPDATE
-            SET number = excluded.number""",
-            (_FILE, _ERASED, number),
-        )
+        counters.append((_FILE, _ERASED))
+    for owner, kind in counters:
+        upsert_row(conn, "index_revisions", {"user_key": owner, "kind": kind, "number": number})
 
 
 def number(conn: Connection) -> int:
@@ -93,12 +85,12 @@ def ask_number(conn: Connection) -> Pending[int]:
 
 def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:
     """Whether the user forgot something since the counter had this value; None is before all."""
-    row = conn.execute(
+    return exists(
+        conn,
         """SELECT 1 FROM index_revisions WHERE number > ?
             AND ((user_key = ? AND kind = ?) OR (user_key = ? AND kind = ?)) LIMIT 1""",
         (number or 0, user, _FORGOTTEN, _FILE, _ERASED),
-    ).fetchone()
-    return row is not None
+    )
 
 
 def _key(conn: Connection) -> bytes:

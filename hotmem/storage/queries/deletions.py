@@ -27,6 +27,7 @@ from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.jobs import WHEN_IDLE
 from hotmem.storage.queries.times import BEHIND, FIRST, from_stored, to_stored
 from hotmem.storage.queries.users import lock_users
+from hotmem.storage.rows import column, exists, insert_row
 from hotmem.storage.schema import TABLES as SCHEMA
 from hotmem.text.names import name_finder
 from hotmem.types import EvidenceKind, ForgetResult, Restorable, UserKey
@@ -67,6 +68,11 @@ FOREIGN_KEYS: Final[Mapping[str, Mapping[str, str]]] = {
     if name not in NOT_KEPT
 }
 """Tables whose deleted rows are kept, parents before children, with their foreign keys."""
+
+USER_TABLES: Final = tuple(
+    name for name in FOREIGN_KEYS if any(one.parent == "users" for one in SCHEMA[name].columns)
+)
+"""Tables whose rows name a user. Rows of other tables are deleted with theirs."""
 
 NULLABLE_KEYS: Final = frozenset(
     (table.name, column.name)
@@ -157,13 +163,7 @@ def load(conn: Connection, user: UserKey, deletion: int) -> Iterator[Change]:
 
 
 NATURAL_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "sessions": ("user_key", "public_id"),
-    "entities": ("user_key", "key"),
-    "tags": ("user_key", "name"),
-    "turns": ("user_key", "public_id"),
-    "memories": ("user_key", "public_id"),
-    "decisions": ("user_key", "public_id"),
-    "recalls": ("user_key", "public_id"),
+    name: SCHEMA[name].unique[0] for name in USER_TABLES if SCHEMA[name].unique
 }
 """Columns that identify a row besides its row number: a row that has replaced a deleted one since
 has the same values in them."""
@@ -260,16 +260,11 @@ class Restorer:
             del row["id"]  # the row number was reused
         if relation == "evolutions" and row["state"] == "live":
             row["state"] = "past" if self._has_live(row) else "live"
-        returning = " RETURNING id" if former is not None else ""
-        inserted = self.conn.execute(
-            f"""INSERT INTO {relation} ({", ".join(row)})
-                VALUES ({", ".join("?" * len(row))}) ON CONFLICT DO NOTHING{returning}""",
-            tuple(row.values()),
-        )
-        if former is not None and (found := inserted.fetchone()) is not None:
-            self.existing.add((relation, found[0]))
-            if found[0] != former:
-                self.new_keys[relation, former] = found[0]
+        key = insert_row(self.conn, relation, row, anew=False)
+        if former is not None and key is not None:
+            self.existing.add((relation, key))
+            if key != former:
+                self.new_keys[relation, former] = key
 
     def _find_equal(self, relation: str, row: Row) -> int | None:
         """The row number of the row that has replaced this one."""
@@ -287,18 +282,15 @@ class Restorer:
     def _exists(self, relation: str, key: int) -> bool:
         if (relation, key) not in self.existing:
             keys = self.keys[relation]
-            found = self.conn.execute(
-                f"SELECT 1 FROM {relation} WHERE {_equal(keys)}",
-                [self.user if name == "user_key" else key for name in keys],
-            ).fetchone()
-            if found is None:
+            values = [self.user if name == "user_key" else key for name in keys]
+            if not exists(self.conn, f"SELECT 1 FROM {relation} WHERE {_equal(keys)}", values):
                 return False
             self.existing.add((relation, key))
         return True
 
     def _has_live(self, row: Row) -> bool:
         live = "SELECT 1 FROM evolutions WHERE user_key = ? AND category = ? AND state = 'live'"
-        return self.conn.execute(live, (self.user, row["category"])).fetchone() is not None
+        return exists(self.conn, live, (self.user, row["category"]))
 
     def _join_session(self, key: int, row: Row) -> None:
         """Makes room for the former turns at the beginning of a session that has continued."""
@@ -376,8 +368,7 @@ class Restorer:
     def _is_taken(self, subcategory: Row) -> bool:
         """Whether another subcategory has the name by now."""
         same = "SELECT 1 FROM subcategories WHERE evolution = ? AND name = ?"
-        row = self.conn.execute(same, (subcategory["evolution"], subcategory["name"])).fetchone()
-        return row is not None
+        return exists(self.conn, same, (subcategory["evolution"], subcategory["name"]))
 
     def _index_terms(self, deleted: list[tuple[str, Row]]) -> None:
         """Adds the terms of restored rows to the full-text indexes."""
@@ -404,25 +395,6 @@ class Restorer:
 def _equal(columns: Iterable[str]) -> str:
     """The condition that these columns have the bound values."""
     return " AND ".join(f"{name} = ?" for name in columns)
-
-
-USER_TABLES: Final = (
-    *(
-        "sessions",
-        "turns",
-        "memories",
-        "entities",
-        "tags",
-        "evolutions",
-        "decisions",
-        "imports",
-        "recalls",
-        "speakers",
-    ),
-    *("weights", "intent_weights", "learning_state", "weight_history", "quality"),
-    "extraction_calls",
-)
-"""Tables whose rows name a user. Rows of other tables are deleted with theirs."""
 
 
 MISDATED: Final = "asked_at < ? OR asked_at > ?"
@@ -527,12 +499,7 @@ def erase_due(conn: Connection, now: datetime) -> None:
     """Erases deletions whose period is over, and users of whom nothing else is left."""
     moment = to_stored(now)
     _lock_owners(conn, "erase_at <= ?", moment)
-    owners = [
-        row[0]
-        for row in conn.execute(
-            "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,)
-        ).fetchall()
-    ]
+    owners = column(conn, "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,))
     for user in dict.fromkeys(owners):
         remaining = " UNION ALL ".join(
             f"SELECT 1 FROM {table} WHERE user_key = :user" for table in (*USER_TABLES, "deletions")
@@ -552,12 +519,8 @@ def is_clock_plausible(conn: Connection, now: datetime) -> bool:
 
 def has_misdated(conn: Connection, now: datetime) -> bool:
     """Whether a deletion was made while the clock was wrong."""
-    return (
-        conn.execute(
-            f"SELECT 1 FROM deletions WHERE {MISDATED} LIMIT 1", (FIRST, to_stored(now) + BEHIND)
-        ).fetchone()
-        is not None
-    )
+    limits = (FIRST, to_stored(now) + BEHIND)
+    return exists(conn, f"SELECT 1 FROM deletions WHERE {MISDATED} LIMIT 1", limits)
 
 
 def redate(conn: Connection, now: datetime) -> None:
@@ -572,12 +535,7 @@ def redate(conn: Connection, now: datetime) -> None:
 
 def any_due(conn: Connection, now: datetime) -> bool:
     """Whether the grace period of a deletion is over."""
-    return (
-        conn.execute(
-            "SELECT 1 FROM deletions WHERE erase_at <= ? LIMIT 1", (to_stored(now),)
-        ).fetchone()
-        is not None
-    )
+    return exists(conn, "SELECT 1 FROM deletions WHERE erase_at <= ? LIMIT 1", (to_stored(now),))
 
 
 def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> None:
@@ -585,10 +543,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
 
     Restoring them would bring it back.
     """
-    keys = [
-        row[0]
-        for row in conn.execute("SELECT id FROM deletions WHERE user_key = ?", (user,)).fetchall()
-    ]
+    keys = column(conn, "SELECT id FROM deletions WHERE user_key = ?", (user,))
     if not keys:
         return
     names = frozenset(target.turn_ids) if isinstance(target, ForgetTurns) else frozenset()
@@ -639,8 +594,8 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
 
 def _lock_owners(conn: Connection, condition: str, *values: int) -> None:
     """Locks the users of the deletions that meet a condition."""
-    rows = conn.execute(f"SELECT DISTINCT user_key FROM deletions WHERE {condition}", values)
-    lock_users(conn, [UserKey(user) for (user,) in rows.fetchall()])
+    owners = f"SELECT DISTINCT user_key FROM deletions WHERE {condition}"
+    lock_users(conn, column(conn, owners, values))
 
 
 def _remove_all(conn: Connection, user: UserKey) -> None:

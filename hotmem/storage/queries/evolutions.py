@@ -17,6 +17,7 @@ from hotmem.storage.queries import job_failures, reembedding
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.imports import FINISHED, Import
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
+from hotmem.storage.rows import column
 from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.types import (
     Category,
@@ -100,18 +101,15 @@ def assign(conn: Connection, memories: Iterable[int]) -> None:
 
 def assign_remaining(conn: Connection, user: UserKey) -> None:
     """Assigns a user's unassigned memories, as after a decision was undone."""
-    for (evolution,) in conn.execute(
-        "SELECT id FROM evolutions WHERE user_key = ? AND state = 'live'", (user,)
-    ).fetchall():
+    of_user = "SELECT id FROM evolutions WHERE user_key = ? AND state = 'live'"
+    for evolution in column(conn, of_user, (user,)):
         assign_evolution(conn, user, evolution)
 
 
 def assign_all_users(conn: Connection) -> None:
     """Assigns the unassigned memories of all users."""
-    rows = conn.execute(
-        "SELECT DISTINCT user_key FROM evolutions WHERE state = 'live' ORDER BY user_key"
-    ).fetchall()
-    for user in (UserKey(row[0]) for row in rows):
+    users = "SELECT DISTINCT user_key FROM evolutions WHERE state = 'live' ORDER BY user_key"
+    for user in map(UserKey, column(conn, users)):
         conn.lock_user(user)
         assign_remaining(conn, user)
 
@@ -171,16 +169,14 @@ def _centre(conn: Connection, user: UserKey, evolution: int) -> NDArray[np.float
         "SELECT centre FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
     ).fetchone()
     if stored is None:
-        vectors = [
-            row[0]
-            for row in conn.execute(
-                """SELECT m.vector FROM memories m JOIN evolutions e
-                    ON e.user_key = m.user_key AND e.category = m.category
-                    WHERE e.id = ? AND m.merged_into IS NULL AND m.vector IS NOT NULL
-                    ORDER BY m.id DESC LIMIT ?""",
-                (evolution, CENTRE_MEMORIES),
-            )
-        ]
+        vectors = column(
+            conn,
+            """SELECT m.vector FROM memories m JOIN evolutions e
+                ON e.user_key = m.user_key AND e.category = m.category
+                WHERE e.id = ? AND m.merged_into IS NULL AND m.vector IS NOT NULL
+                ORDER BY m.id DESC LIMIT ?""",
+            (evolution, CENTRE_MEMORIES),
+        )
         stored = to_bytes(normalize_rows(from_bytes(vectors).mean(axis=0)))
         conn.execute(
             "UPDATE evolutions SET centre = ? WHERE id = ? AND user_key = ?",
@@ -371,18 +367,10 @@ def draft(
         (user, category),
     )
     keys = {*members.keys, *(key for one in drafted.subcategories for key in one.members)}
-    there = {
-        row[0]
-        for row in conn.execute(
-            "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?)", (user, list(keys))
-        )
-    }
-    named = {
-        row[0]
-        for row in conn.execute(
-            f"SELECT name FROM subcategories WHERE evolution = ({LIVE_EVOLUTION})", (user, category)
-        )
-    }
+    known = "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?)"
+    there = set(column(conn, known, (user, list(keys))))
+    names = f"SELECT name FROM subcategories WHERE evolution = ({LIVE_EVOLUTION})"
+    named = set(column(conn, names, (user, category)))
     if not (there.issuperset(keys) and named.issuperset(members.named)):
         return None
     evolution = _insert_evolution(
@@ -486,14 +474,12 @@ def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord
 
     A category without any, such as one whose subcategories were undone, evolves once it has grown.
     """
-    states = {
-        state
-        for (state,) in conn.execute(
-            """SELECT DISTINCT state FROM evolutions
-                WHERE user_key = ? AND category = ? AND state <> 'draft'""",
-            (source.user, evolution.category),
-        ).fetchall()
-    }
+    states = column(
+        conn,
+        """SELECT DISTINCT state FROM evolutions
+            WHERE user_key = ? AND category = ? AND state <> 'draft'""",
+        (source.user, evolution.category),
+    )
     if LIVE in states or (states and not evolution.subcategories):
         return False
     key = _insert_evolution(

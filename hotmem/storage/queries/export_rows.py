@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final, TextIO
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import subcategories
+from hotmem.storage.queries import sessions, subcategories
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.schema import TABLES, Table
 from hotmem.types import (
@@ -19,7 +19,6 @@ from hotmem.types import (
     MemoryRecord,
     SourceSpan,
     SummaryRecord,
-    SummarySentence,
     UserKey,
 )
 
@@ -145,25 +144,10 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
             ON s.id = y.id WHERE y.user_key = ? ORDER BY y.id""",
         (user,),
     )
-    found = []
-    for key, session, topics, text in rows.fetchall():
-        parts: dict[str, list[SummarySentence]] = {}
-        sentences = conn.execute(
-            """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t
-                ON t.id = x.turn WHERE x.summary = ? ORDER BY x.part, x.place""",
-            (key,),
-        )
-        for part, sentence, turn in sentences:
-            parts.setdefault(part, []).append(SummarySentence(sentence, turn))
-        found.append(
-            SummaryRecord(
-                session,
-                tuple(json.loads(topics)),
-                text,
-                {part: tuple(sentences) for part, sentences in parts.items()},
-            )
-        )
-    return found
+    return [
+        SummaryRecord(session, tuple(json.loads(topics)), text, sessions.sentences_of(conn, key))
+        for key, session, topics, text in rows.fetchall()
+    ]
 
 
 def doubts_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, int]:

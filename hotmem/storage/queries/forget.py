@@ -8,14 +8,15 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hotmem.errors import DeletionChanged
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, deletion_marks, subcategories
-from hotmem.storage.queries.cascade import column, delete, rewrite_indexes
-from hotmem.storage.queries.times import to_stored
+from hotmem.storage.queries.cascade import delete, rewrite_indexes
+from hotmem.storage.queries.times import row_of, span
 from hotmem.storage.queries.turns import stored_stems
+from hotmem.storage.rows import column, exists
 from hotmem.text.languages import ENGLISH
 from hotmem.text.names import NameFinder, name_finder, whole_words
 from hotmem.types import Category, ForgetResult, Role, UserKey
@@ -84,16 +85,14 @@ def count_removed(
         DeletionChanged: If something else was deleted; the transaction must be rolled back.
     """
     # Another process may have forgotten the user meanwhile.
-    if conn.execute("SELECT 1 FROM users WHERE id = ?", (user,)).fetchone() is None:
+    if not exists(conn, "SELECT 1 FROM users WHERE id = ?", (user,)):
         return ForgetResult(0, 0, 0)
     before = _counts(conn, user)
     stored = _ids(conn, user) if named or confirmed is not None else None
     remove(conn, user)
     after = _counts(conn, user)
-    turns, memories, sessions, summaries, entities, tags, decisions, recalls = (
-        count - left for count, left in zip(before, after, strict=True)
-    )
-    removed = ForgetResult(turns, memories, sessions, summaries, entities, tags, decisions, recalls)
+    gone: list[Any] = [count - left for count, left in zip(before, after, strict=True)]
+    removed = ForgetResult(*gone)
     if stored is None:
         return removed
     ids = _removed_ids(stored, _ids(conn, user))
@@ -193,9 +192,7 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
     _delete_rows(conn, user, "decisions", [*containing("decisions", "reason"), *named])
     _delete_rows(conn, user, "recalls", containing("recalls", "query"))
     _delete_rows(conn, user, "entities", containing("entities", "name"))
-    for (speaker,) in conn.execute(
-        "SELECT name FROM speakers WHERE user_key = ?", (user,)
-    ).fetchall():
+    for speaker in column(conn, "SELECT name FROM speakers WHERE user_key = ?", (user,)):
         if matches(speaker):
             conn.execute("DELETE FROM speakers WHERE user_key = ? AND name = ?", (user, speaker))
     delete(
@@ -211,12 +208,10 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
 
 def remove_session(conn: Connection, user: UserKey, name: str) -> None:
     """Deletes a session, its turns, and the memories extracted from them alone."""
-    row = conn.execute(
-        "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, name)
-    ).fetchone()
-    if row is None:
+    key = row_of(conn, user, "sessions", name)
+    if key is None:
         return
-    turns = column(conn, "SELECT id FROM turns WHERE +user_key = ? AND session = ?", (user, row[0]))
+    turns = column(conn, "SELECT id FROM turns WHERE +user_key = ? AND session = ?", (user, key))
     conn.execute("DELETE FROM recalls WHERE user_key = ? AND session = ?", (user, name))
     delete(conn, user, turns, [])
 
@@ -231,20 +226,18 @@ def remove_span(
     conn: Connection, user: UserKey, after: datetime | None, before: datetime | None
 ) -> None:
     """Deletes what was said or stored at or after `after` and before `before`."""
-    first = -(2**62) if after is None else to_stored(after)
-    last = 2**62 if before is None else to_stored(before)
-    span = (user, first, last)
+    said = (user, *span(after, before))
     turns = column(
         conn,
         "SELECT id FROM turns WHERE user_key = ? AND spoken_at >= ? AND spoken_at < ?",
-        span,
+        said,
     )
     memories = column(
         conn,
         "SELECT id FROM memories WHERE user_key = ? AND stored_at >= ? AND stored_at < ?",
-        span,
+        said,
     )
-    conn.execute("DELETE FROM recalls WHERE user_key = ? AND asked_at >= ? AND asked_at < ?", span)
+    conn.execute("DELETE FROM recalls WHERE user_key = ? AND asked_at >= ? AND asked_at < ?", said)
     delete(conn, user, turns, memories)
 
 

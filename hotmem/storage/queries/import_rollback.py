@@ -24,10 +24,10 @@ from hotmem.storage.queries import (
     subcategories,
     times,
 )
-from hotmem.storage.queries.cascade import column
 from hotmem.storage.queries.effects import Group
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import WHEN_ENDED
+from hotmem.storage.rows import column
 from hotmem.types import Category, DecisionAction, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16

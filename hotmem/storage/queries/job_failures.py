@@ -9,6 +9,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import QUEUES
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
 from hotmem.storage.queries.users import lock_users
+from hotmem.storage.rows import exists, upsert_row
 from hotmem.text.validation import ascii_lower
 from hotmem.types import EvidenceKind, FailedJob, JobKind, LocatedRow, UserKey
 
@@ -86,27 +87,22 @@ def record(
                   AND {UNDONE.get(work, "vector IS NULL")} RETURNING user_key"""
         if conn.execute(sql, (key, user)).fetchone() is None:
             return
-    of_piece = {"work": work, "key": str(key), "user": user}
     before = conn.execute(
-        "SELECT tries FROM failures WHERE kind = :work AND key = :key AND user_key = :user",
-        of_piece,
+        "SELECT tries FROM failures WHERE kind = ? AND key = ? AND user_key = ?",
+        (work, str(key), user),
     ).fetchone()
     tries = 1 + (before[0] if before else 0)
     pause = timedelta(seconds=min(pause_s * PAUSE_GROWTH ** min(tries - 1, 20), LONGEST_PAUSE_S))
-    conn.execute(
-        """INSERT INTO failures (kind, key, user_key, tries, error, failed_at, again_at)
-           VALUES (:work, :key, :user, :tries, :error, :failed_at, :again_at)
-            ON CONFLICT (kind, key, user_key) DO UPDATE
-            SET tries = excluded.tries, error = excluded.error, failed_at = excluded.failed_at,
-                again_at = excluded.again_at""",
-        of_piece
-        | {
-            "tries": tries,
-            "error": error,
-            "failed_at": to_stored(now),
-            "again_at": None if tries >= attempts else to_stored(now + pause),
-        },
-    )
+    row = {
+        "kind": work,
+        "key": str(key),
+        "user_key": user,
+        "tries": tries,
+        "error": error,
+        "failed_at": to_stored(now),
+        "again_at": None if tries >= attempts else to_stored(now + pause),
+    }
+    upsert_row(conn, "failures", row)
 
 
 def clear(conn: Connection, user: UserKey, work: JobKind, key: int | str) -> None:
@@ -142,9 +138,7 @@ def resume(conn: Connection, now: datetime) -> None:
 
 def any_set_aside(conn: Connection) -> bool:
     """Whether any job was set aside."""
-    return (
-        conn.execute("SELECT 1 FROM failures WHERE again_at IS NULL LIMIT 1").fetchone() is not None
-    )
+    return exists(conn, "SELECT 1 FROM failures WHERE again_at IS NULL LIMIT 1")
 
 
 def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:

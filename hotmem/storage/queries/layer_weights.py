@@ -11,6 +11,7 @@ from typing import Any, Final, TypeGuard
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.rows import upsert_row
 from hotmem.types import (
     MAX_WEIGHT,
     MIN_WEIGHT,
@@ -77,12 +78,8 @@ def learn(
         "good": after.good.as_dict(),
         "lead": after.lead,
     }
-    conn.execute(
-        """INSERT INTO learning_state (user_key, version, state) VALUES (?, ?, ?)
-            ON CONFLICT (user_key) DO UPDATE
-            SET version = excluded.version, state = excluded.state""",
-        (user, after.version, json.dumps(state)),
-    )
+    row = {"user_key": user, "version": after.version, "state": json.dumps(state)}
+    upsert_row(conn, "learning_state", row)
     if not after.precision:
         conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
     put_weights(
@@ -98,24 +95,18 @@ def learn(
 
 def put_moved(conn: Connection, user: UserKey, moved: Mapping[Intent, IntentOffset]) -> None:
     """Stores the offsets of the weights for some intents."""
-    conn.executemany(
-        """INSERT INTO intent_weights (user_key, intent, moved) VALUES (?, ?, ?)
-            ON CONFLICT (user_key, intent) DO UPDATE
-            SET moved = excluded.moved""",
-        [(user, intent, json.dumps(offset)) for intent, offset in moved.items()],
-    )
+    for intent, offset in moved.items():
+        row = {"user_key": user, "intent": intent, "moved": json.dumps(offset)}
+        upsert_row(conn, "intent_weights", row)
 
 
 def put_weights(
     conn: Connection, user: UserKey, after: Weights, now: datetime, reason: str, version: int = 0
 ) -> None:
     """Stores the user's weights with the reason of the change."""
-    conn.executemany(
-        """INSERT INTO weights (user_key, layer, weight, updated_at) VALUES (?, ?, ?, ?)
-            ON CONFLICT (user_key, layer) DO UPDATE
-            SET weight = excluded.weight, updated_at = excluded.updated_at""",
-        [(user, layer, weight, to_stored(now)) for layer, weight in after.as_dict().items()],
-    )
+    for layer, weight in after.as_dict().items():
+        row = {"user_key": user, "layer": layer, "weight": weight, "updated_at": to_stored(now)}
+        upsert_row(conn, "weights", row)
     conn.execute(
         """INSERT INTO weight_history (user_key, version, learnt_at, weights, reason)
             VALUES (?, ?, ?, ?, ?)""",

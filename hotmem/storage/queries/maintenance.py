@@ -18,8 +18,9 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.tags import SHOWN_TAGS
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import from_stored, span, to_stored
 from hotmem.storage.queries.turns import derived_columns
+from hotmem.storage.rows import column, exists
 from hotmem.text.languages import ENGLISH
 from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
 
@@ -131,11 +132,8 @@ def timeline(
         after: Said at or after.
         before: Said before.
     """
-    asked: dict[str, int | str] = {
-        "user": user,
-        "first": -(2**62) if after is None else to_stored(after),
-        "last": 2**62 if before is None else to_stored(before),
-    }
+    first, last = span(after, before)
+    asked: dict[str, int | str] = {"user": user, "first": first, "last": last}
     mentioning = ""
     if about is not None:
         mentioning, asked["key"] = MENTIONING, about.strip().casefold()
@@ -182,7 +180,7 @@ def faults(conn: Connection) -> list[Fault]:
         ):
             counts[what] = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
         if kind in WORDED:
-            texts = {key for (key,) in conn.execute(f"SELECT f.id FROM ({sql}) f").fetchall()}
+            texts = set(column(conn, f"SELECT f.id FROM ({sql}) f"))
             worded = conn.search.worded(conn, kind)
             counts["not found by their words"] = len(texts - worded)
             counts["in the full-text index that are not there any more"] = len(worded - texts)
@@ -247,8 +245,7 @@ def recorded(entries: Iterable[tuple[str, str]]) -> str | None:
 
 def is_recorded(conn: Connection) -> bool:
     """Whether the language of the index is recorded."""
-    row = conn.execute("SELECT 1 FROM meta WHERE key = 'language'").fetchone()
-    return row is not None
+    return exists(conn, "SELECT 1 FROM meta WHERE key = 'language'")
 
 
 def record(conn: Connection, location: str) -> None:

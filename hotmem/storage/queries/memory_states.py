@@ -9,6 +9,7 @@ from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import tags
 from hotmem.storage.queries.decisions import Changes, State, merge_into, unmerge
+from hotmem.storage.queries.times import Table, row_of
 from hotmem.types import UserKey
 
 VALUES: Final = ("kind", "category", "importance", "note", "valid_until", "doubted_at")
@@ -17,7 +18,7 @@ VALUES: Final = ("kind", "category", "importance", "note", "valid_until", "doubt
 COUNTERS: Final = ("confirmations", "said_at", "order_time")
 """Fields that also change when a memory is said again."""
 
-LINKS: Final = {
+LINKS: Final[dict[str, Table]] = {
     "superseded_by": "memories",
     "doubted_by": "memories",
     "doubted_in": "turns",
@@ -114,7 +115,7 @@ def _restore(
         elif field in COUNTERS and present[field] == after:
             columns[field] = before
         elif field in LINKS and field != "merged_into":
-            columns[field] = _key(conn, user, LINKS[field], before)
+            columns[field] = row_of(conn, user, LINKS[field], before)
     causes = [field for field in ("doubted_by", "doubted_in") if fields.get(field, (None,))[0]]
     if causes and all(columns[field] is None for field in causes):
         columns["doubted_at"] = None  # what caused the doubt is forgotten
@@ -135,16 +136,8 @@ def _restore(
             (key, user, fields["subcategories"][0]),
         )
     if "merged_into" in fields:
-        into = _key(conn, user, "memories", fields["merged_into"][0])
+        into = row_of(conn, user, "memories", fields["merged_into"][0])
         if into is None:
             unmerge(conn, user, key)
         else:
             merge_into(conn, user, key, into)
-
-
-def _key(conn: Connection, user: UserKey, table: str, name: str | None) -> int | None:
-    """The row number of a memory or a turn; None if there is none."""
-    row = conn.execute(
-        f"SELECT id FROM {table} WHERE user_key = ? AND public_id = ?", (user, name)
-    ).fetchone()
-    return None if row is None else int(row[0])

@@ -19,6 +19,7 @@ from hotmem.storage.queries import (
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.users import ensure_entities
+from hotmem.storage.rows import insert_row
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -55,33 +56,29 @@ def insert(
     stored = to_stored(now)
     fact = note.fact
     value = note.text if fact is None else fact.object
-    key = conn.execute(
-        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
-           category, importance, hedged, negated, changes, single,
-               said_at, order_time, valid_until, stored_at, source, note)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-        (
-            user,
-            name,
-            note.text,
-            "" if fact is None else fact.subject,
-            "" if fact is None else fact.relation,
-            value,
-            normalize_value(value),
-            note.kind,
-            note.category,
-            note.importance,
-            fact is not None and fact.hedged,
-            fact is not None and fact.changes,
-            fact is not None,
-            stored,
-            times.order_time(conn, user, stored, stored),
-            None if note.expires_at is None else to_stored(note.expires_at),
-            stored,
-            note.source,
-            note.note,
-        ),
-    ).fetchone()[0]
+    row = {
+        "user_key": user,
+        "public_id": name,
+        "text": note.text,
+        "subject": "" if fact is None else fact.subject,
+        "relation": "" if fact is None else fact.relation,
+        "object": value,
+        "value": normalize_value(value),
+        "kind": note.kind,
+        "category": note.category,
+        "importance": note.importance,
+        "hedged": fact is not None and fact.hedged,
+        "negated": 0,
+        "changes": fact is not None and fact.changes,
+        "single": fact is not None,
+        "said_at": stored,
+        "order_time": times.order_time(conn, user, stored, stored),
+        "valid_until": None if note.expires_at is None else to_stored(note.expires_at),
+        "stored_at": stored,
+        "source": note.source,
+        "note": note.note,
+    }
+    key = insert_row(conn, "memories", row)
     index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, note.text)
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
@@ -120,12 +117,9 @@ def confirm(
     """
     if not reembedding.is_current(conn, encoder):
         note = replace(note, tag_vectors={})
-    row = conn.execute(
-        "SELECT id FROM memories WHERE user_key = ? AND public_id = ?", (user, name)
-    ).fetchone()
-    if row is None:
+    key = times.row_of(conn, user, "memories", name)
+    if key is None:
         return False
-    (key,) = row
     decisions.store_reading(conn, user, name)  # with the importance that it had
     before = memory_states.of(conn, user, [key])
     conn.execute(

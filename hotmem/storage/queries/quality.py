@@ -8,7 +8,8 @@ from typing import Any, Final
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks
 from hotmem.storage.queries.tags import SHOWN
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import from_stored, span, to_stored
+from hotmem.storage.rows import insert_row, upsert_row
 from hotmem.types import (
     AnsweredRecall,
     ContextBlock,
@@ -90,14 +91,9 @@ def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | No
 
 
 def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -> None:
-    counts = [getattr(tally, name) for name in COUNTS]
-    updates = ", ".join(f"{name} = excluded.{name}" for name in (*COUNTS, "latencies"))
-    conn.execute(
-        f"""INSERT INTO quality (user_key, day, intent, layer, {", ".join(COUNTS)}, latencies)
-            VALUES ({", ".join("?" * (len(COUNTS) + 5))})
-            ON CONFLICT (user_key, day, intent, layer) DO UPDATE SET {updates}""",
-        (user, *_cell(record), *counts, json.dumps(tally.latencies.counts)),
-    )
+    cell = dict(zip(("user_key", "day", "intent", "layer"), (user, *_cell(record)), strict=True))
+    counts = {name: getattr(tally, name) for name in COUNTS}
+    upsert_row(conn, "quality", cell | counts | {"latencies": json.dumps(tally.latencies.counts)})
 
 
 def _prune(conn: Connection, user: UserKey) -> None:
@@ -143,30 +139,25 @@ def record(
     """
     if deletion_marks.forgot_since(conn, user, block.forget_version):
         return False
-    ms = sum(block.trace.stages.values())
-    row = conn.execute(
-        """INSERT INTO recalls (public_id, user_key, session, query, asked_at, tokens, ms,
-           interrupted)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id""",
-        (
-            block.id,
-            user,
-            block.session_id,
-            block.query,
-            to_stored(block.at),
-            block.tokens,
-            ms,
-            interrupted,
-        ),
-    ).fetchone()
-    if row is None:
+    row = {
+        "public_id": block.id,
+        "user_key": user,
+        "session": block.session_id,
+        "query": block.query,
+        "asked_at": to_stored(block.at),
+        "tokens": block.tokens,
+        "ms": sum(block.trace.stages.values()),
+        "interrupted": interrupted,
+    }
+    key = insert_row(conn, "recalls", row, anew=False)
+    if key is None:
         return False
     conn.executemany(
         """INSERT INTO recall_items (recall, place, layers, kind, strength, relevance, memory,
             turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
         [
             (
-                row[0],
+                key,
                 place,
                 json.dumps(use.item.layers),
                 use.kind,
@@ -316,6 +307,5 @@ def _used(conn: Connection, sql: str, named: dict[str, Any]) -> list[UsedMemory]
 def _span(
     user: UserKey, after: datetime | None, before: datetime | None, limit: int
 ) -> dict[str, Any]:
-    first = -(2**62) if after is None else to_stored(after)
-    last = 2**62 if before is None else to_stored(before)
+    first, last = span(after, before)
     return {"user": user, "first": first, "last": last, "limit": limit}

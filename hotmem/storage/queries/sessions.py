@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -18,6 +19,7 @@ from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Cla
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.queries.users import lock_users
+from hotmem.storage.rows import column, exists
 from hotmem.storage.search import vectors
 from hotmem.text.validation import ascii_lower
 from hotmem.types import (
@@ -279,20 +281,22 @@ def of_session(conn: Connection, user: UserKey, session_name: str) -> SessionSum
     ).fetchone()
     if row is None:
         return None
-    parts: dict[str, list[SummarySentence]] = {part: [] for part in SessionSummary().parts}
-    sentences = conn.execute(
-        """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
-           WHERE x.summary = ? AND x.part = ANY(?) ORDER BY x.part, x.place""",
-        (row[0], [*parts]),
-    )
-    for part, text, turn in sentences:
-        parts[part].append(SummarySentence(text, turn))
+    stored = sentences_of(conn, row[0])
+    parts = {part: stored.get(part, ()) for part in SessionSummary().parts}
     title = next(iter(parts.pop("title")), None)
-    return SessionSummary(
-        topics=tuple(json.loads(row[1])),
-        title=title,
-        **{part: tuple(found) for part, found in parts.items()},
-    )
+    return SessionSummary(topics=tuple(json.loads(row[1])), title=title, **parts)
+
+
+def sentences_of(conn: Connection, session: int) -> dict[str, tuple[SummarySentence, ...]]:
+    """The sentences of a session's summary by part, in order."""
+    parts: defaultdict[str, tuple[SummarySentence, ...]] = defaultdict(tuple)
+    for part, text, turn in conn.execute(
+        """SELECT x.part, x.text, t.public_id FROM summary_sentences x JOIN turns t ON t.id = x.turn
+           WHERE x.summary = ? ORDER BY x.part, x.place""",
+        (session,),
+    ):
+        parts[part] += (SummarySentence(text, turn),)
+    return dict(parts)
 
 
 def titles(conn: Connection, user: UserKey, sessions: Sequence[int]) -> dict[int, SessionTitle]:
@@ -318,8 +322,7 @@ DUE: Final = """
 
 def any_waiting(conn: Connection) -> bool:
     """Whether any session waits."""
-    row = conn.execute("SELECT user_key FROM summaries WHERE tries IS NOT NULL LIMIT 1").fetchone()
-    return row is not None
+    return exists(conn, "SELECT user_key FROM summaries WHERE tries IS NOT NULL LIMIT 1")
 
 
 def any_due(conn: Connection) -> bool:
@@ -329,8 +332,7 @@ def any_due(conn: Connection) -> bool:
 
 def discard(conn: Connection) -> None:
     """Lets no session wait any longer, of no user."""
-    rows = conn.execute("SELECT DISTINCT user_key FROM summaries WHERE tries IS NOT NULL")
-    users = [UserKey(user) for (user,) in rows.fetchall()]
+    users = column(conn, "SELECT DISTINCT user_key FROM summaries WHERE tries IS NOT NULL")
     lock_users(conn, users)
     conn.execute(
         "UPDATE summaries SET tries = NULL WHERE user_key = ANY(?) AND tries IS NOT NULL", (users,)
@@ -521,11 +523,8 @@ def read(
 
 def _pending(conn: Connection, user: UserKey) -> bool:
     """Whether a turn of the user waits to be understood, except in an unfinished import."""
-    row = conn.execute(
-        "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1",
-        (user,),
-    ).fetchone()
-    return row is not None
+    sql = "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1"
+    return exists(conn, sql, (user,))
 
 
 def speaker(conn: Connection, user: UserKey) -> str | None:

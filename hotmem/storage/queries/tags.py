@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.decisions import record
-from hotmem.storage.queries.times import to_stored
+from hotmem.storage.queries.times import row_of, to_stored
+from hotmem.storage.rows import column
 from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.text.tag_words import head, tag_key
 from hotmem.types import DecisionAction, TagUse, UserKey, Vector
@@ -262,20 +263,16 @@ def consolidate(
         "UPDATE tags SET merged_into = ? WHERE user_key = ? AND id = ?",
         [(into, user, tag) for tag, into in pairs],
     )
-    archived = [
-        row[0]
-        for row in conn.execute(
-            f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
-                WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
-                    AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
-            {"user": user, "since": to_stored(unused_since)},
-        ).fetchall()
-    ]
+    archived = column(
+        conn,
+        f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
+            WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
+                AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",
+        {"user": user, "since": to_stored(unused_since)},
+    )
     conn.executemany("UPDATE tags SET archived = 1 WHERE id = ?", [(tag,) for tag in archived])
     decision = record(conn, user, DecisionAction.TAGS_CONSOLIDATED, reason, [], now)
-    (key,) = conn.execute(
-        "SELECT id FROM decisions WHERE user_key = ? AND public_id = ?", (user, decision)
-    ).fetchone()
+    key = row_of(conn, user, "decisions", decision)
     conn.executemany(
         "INSERT INTO decision_tags (decision, tag, into_tag) VALUES (?, ?, ?)",
         [(key, tag, into) for tag, into in (*pairs, *((tag, None) for tag in archived))],

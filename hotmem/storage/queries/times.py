@@ -24,6 +24,14 @@ def from_stored(microseconds: int) -> datetime:
     return EPOCH + microseconds * MICROSECOND
 
 
+def span(after: datetime | None, before: datetime | None) -> tuple[int, int]:
+    """The stored times from one on and before another; None is open."""
+    return (
+        -(2**62) if after is None else to_stored(after),
+        2**62 if before is None else to_stored(before),
+    )
+
+
 def now(conn: Connection) -> datetime:
     """The time by the database's clock. The clocks of its clients may differ."""
     return from_stored(conn.execute("SELECT clock()").fetchone()[0])

@@ -7,6 +7,7 @@ from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import index_entries, jobs, times, users
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.rows import insert_row
 from hotmem.text.answer_types import answer_types
 from hotmem.text.passages import split_passages
 from hotmem.text.stemming import stems
@@ -64,23 +65,19 @@ def add(
            RETURNING id, passages""",
         (user, turn.session_id, spoken_at, spoken_at, place, to_stored(now)),
     ).fetchone()
-    key = conn.execute(
-        """INSERT INTO turns (user_key, session, public_id, role, speaker, text, spoken_at,
-           order_time, zone, import)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-        (
-            user,
-            session,
-            turn.id,
-            turn.role,
-            turn.speaker,
-            turn.text,
-            spoken_at,
-            place,
-            zone_name(turn.spoken_at),
-            came_with,
-        ),
-    ).fetchone()[0]
+    row = {
+        "user_key": user,
+        "session": session,
+        "public_id": turn.id,
+        "role": turn.role,
+        "speaker": turn.speaker,
+        "text": turn.text,
+        "spoken_at": spoken_at,
+        "order_time": place,
+        "zone": zone_name(turn.spoken_at),
+        "import": came_with,
+    }
+    key = insert_row(conn, "turns", row)
     if turn.speaker:
         conn.execute(
             "INSERT INTO speakers (user_key, name, import) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",

@@ -7,6 +7,7 @@ from typing import Final
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import deletion_marks, layer_weights, reembedding
 from hotmem.storage.queries.times import from_stored
+from hotmem.storage.rows import column
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types import Profile, UserKey
 from hotmem.types.maintenance import UserSummary
@@ -112,12 +113,9 @@ def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending
 
 def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
     """Names that occur in the user's turns: speakers first, then by number of turns."""
-    speaking = [
-        row[0]
-        for row in conn.execute(
-            "SELECT name FROM speakers WHERE user_key = ? ORDER BY name LIMIT ?", (user, limit)
-        )
-    ]
+    speaking = column(
+        conn, "SELECT name FROM speakers WHERE user_key = ? ORDER BY name LIMIT ?", (user, limit)
+    )
     spoken_of = conn.execute(
         """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id
            WHERE e.user_key = ?
@@ -157,8 +155,8 @@ def lock_users(conn: Connection, users: Iterable[UserKey]) -> None:
 
 def lock_owners(conn: Connection, table: str, keys: Iterable[int]) -> None:
     """Locks the users of rows of a table."""
-    rows = conn.execute(f"SELECT DISTINCT user_key FROM {table} WHERE id = ANY(?)", ([*keys],))
-    lock_users(conn, [UserKey(user) for (user,) in rows.fetchall()])
+    owners = f"SELECT DISTINCT user_key FROM {table} WHERE id = ANY(?)"
+    lock_users(conn, column(conn, owners, ([*keys],)))
 
 
 def ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:

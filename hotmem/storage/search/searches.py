@@ -34,31 +34,6 @@ ROWS: Final = {
 """Row numbers and vectors of what was said in a window."""
 
 
-def said(
-    conn: Connection,
-    user: UserKey,
-    kind: EvidenceKind,
-    window: Interval,
-    sought: QueryVectors,
-    limit: int,
-) -> Pending[list[tuple[int, float]]]:
-    """Row numbers and cosines of the user's rows that were said in the window, nearest first.
-
-    0 for what has no vector yet.
-    """
-    values = {
-        "user": user,
-        "start": to_stored(window.start),
-        "end": to_stored(window.end),
-        "most": MOST,
-    }
-    boundaries = reembedding.ask_boundaries(conn)
-    rows = conn.execute(ROWS[kind], values)
-    return lambda: nearest_rows(
-        rows.fetchall(), sought, boundaries().get(kind, reembedding.NONE_LEFT), limit
-    )
-
-
 Ranking: TypeAlias = list[tuple[int, float]]
 """Row numbers and scores, best first."""
 
@@ -184,8 +159,18 @@ class SaidIn(Search):
     limit: int
 
     def run(self, conn: Connection, user: UserKey, index_of: IndexOf) -> Pending[Ranking]:
-        """Row numbers and cosines."""
-        return said(conn, user, self.kind, self.window, self.sought, self.limit)
+        """Row numbers and cosines, nearest first; 0 for what has no vector yet."""
+        start, end = to_stored(self.window.start), to_stored(self.window.end)
+        boundaries = reembedding.ask_boundaries(conn)
+        rows = conn.execute(
+            ROWS[self.kind], {"user": user, "start": start, "end": end, "most": MOST}
+        )
+
+        def ranking() -> Ranking:
+            boundary = boundaries().get(self.kind, reembedding.NONE_LEFT)
+            return nearest_rows(rows.fetchall(), self.sought, boundary, self.limit)
+
+        return ranking
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from hotmem.core.vector_math import matmul
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import SIGNED, TABLES, to_bits
+from hotmem.storage.rows import exists, upsert_row
 from hotmem.storage.search.user_index import WORD, Index, IndexReader
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
 
@@ -53,11 +54,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("UPDATE subcategories SET centroid = NULL")
     conn.execute("UPDATE evolutions SET centre = NULL")
-    conn.execute(
-        """INSERT INTO meta (key, value) VALUES ('encoder', ?)
-            ON CONFLICT (key) DO UPDATE SET value = excluded.value""",
-        (identity,),
-    )
+    upsert_row(conn, "meta", {"key": "encoder", "value": identity})
     return True
 
 
@@ -299,8 +296,7 @@ def _put_signs(conn: Connection, kind: EvidenceKind, key: int, signs: SignBits) 
 
 def _is_read(conn: Connection, memory: int) -> bool:
     """Whether a memory was extracted from a turn."""
-    row = conn.execute("SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,)).fetchone()
-    return row is not None
+    return exists(conn, "SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,))
 
 
 def unpacked_signs(width: int | None, signs: bytes | None) -> SignBits | None:

@@ -183,6 +183,7 @@ async def test_rows_of_an_export(database: Database, ana: UserKey, ben: UserKey)
     assert await database.read(queries.export_rows.waiting_among, ana, keys) == {keys[4]}
     assert await database.read(queries.export_rows.doubts_of, ana, keys) == {}
     assert await database.read(queries.export_rows.summaries, ana) == []
+    assert await database.read_all(queries.sessions.sentences_of, keys[0]) == {}
     assert await database.read(queries.export_rows.entities_of, ben, keys) == {}
 
 
