@@ -1,4 +1,10 @@
-"""What `Memory.forget` and `Memory.restore` do."""
+"""What `Memory.forget` and `Memory.restore` do, above `hotmem.storage`.
+
+    forget ─▶ steps.Forgetting ─▶ queries.forget: the target ─▶ cascade: its rows ─▶ derivation
+
+The last derives what follows from the rest. With a time of grace `queries.deletions` stands around
+`queries.forget`, and keeps the rows as data.
+"""
 
 import asyncio
 from collections.abc import Collection, Iterable, Sequence

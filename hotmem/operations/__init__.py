@@ -1,1 +1,1 @@
-"""Operations that `Memory` and the tools share: search, store, explain, retention, suppression."""
+"""Operations that `Memory` and the tools share: search, store, explain, retention."""

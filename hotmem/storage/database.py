@@ -13,7 +13,8 @@ What concerns no user, or more than one, says so:
 An engine may enforce it: `read` and `write` then reach the rows of that user only, and the rows of
 no user.
 
-Nothing above `hotmem.storage` knows which engine it is.
+No query function knows which engine it is. Programs ask whether a memory is a file or on a server
+(`hotmem.core.location`).
 """
 
 import asyncio

@@ -422,7 +422,7 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
         "retain": "older than", "restore": "never overwritten", "optimize-tags": "tags",
         "users": "user IDs",
         "merge": "memory", "decisions": "reasons", "undo": "Undo", "validate": "integrity",
-        "repair": "Rebuild", "language": "index all words again", "doctor": "needs attention",
+        "repair": "Mend", "language": "index all words again", "doctor": "needs attention",
         "forget": "permanently",
         "serve-mcp": "--files", "recall": "context block", "memories": "memories",
     }.items(),

@@ -123,7 +123,7 @@ def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> set[Gr
     """Takes back what memories, which are deleted or withdrawn, ended or put in doubt.
 
     Returns:
-        What has to be derived again (`derive`).
+        What has to be derived again (`derivation.rederive`).
     """
     gone = [*memories]
     freed = conn.execute(
