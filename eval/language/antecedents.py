@@ -24,18 +24,19 @@ from eval.statistics import bootstrap
 from hotmem.models import Language, load_language
 from hotmem.understanding.query.ambiguity import find_ambiguous
 from hotmem.understanding.query.antecedents import (
+    AntecedentModel,
     Candidates,
     Features,
     Question,
+    beside_best,
     choose,
-    probabilities,
 )
 from hotmem.understanding.query.coreference import MAX_PHRASES, resolve_by_rules
 
 FILE: Final = Path(__file__).parents[1] / "data/rewriting/dialogues.txt"
 FOLDS: Final = 5
-PENALTY: Final = 1.0
-"""L2 penalty."""
+PENALTIES: Final = (1.0, 0.1)
+"""L2 penalties of the two steps."""
 
 _stemmer: Final = Stemmer.Stemmer("porter")
 
@@ -111,17 +112,29 @@ def example(query: Query, language: Language) -> Example:
     return Example(query, candidates, tuple(labels), rules)
 
 
-def trained(chosen: Sequence[Example]) -> dict[str, float]:
-    """Fit the weights of the features."""
-    rows = [features for one in chosen for features in one.candidates.features()]
-    return _fitted(rows, [label for one in chosen for label in one.labels])
+def trained(chosen: Sequence[Example]) -> dict[str, dict[str, float]]:
+    """Fit both steps; the second on what the first says of dialogues it was not fitted on."""
+    beside = [
+        features
+        for fold in range(FOLDS)
+        for model in [AntecedentModel(_fitted_alone(_without(chosen, fold)), {})]
+        for one in chosen[fold::FOLDS]
+        for features in beside_best(one.candidates, model.first_step(one.candidates.features()))
+    ]
+    labels = [label for fold in range(FOLDS) for one in chosen[fold::FOLDS] for label in one.labels]
+    return {"alone": _fitted_alone(chosen), "beside": _fitted(beside, labels, PENALTIES[1])}
 
 
 def _without(chosen: Sequence[Example], fold: int) -> list[Example]:
     return [one for place, one in enumerate(chosen) if place % FOLDS != fold]
 
 
-def _fitted(rows: Sequence[Features], labels: Sequence[float]) -> dict[str, float]:
+def _fitted_alone(chosen: Sequence[Example]) -> dict[str, float]:
+    rows = [features for one in chosen for features in one.candidates.features()]
+    return _fitted(rows, [label for one in chosen for label in one.labels], PENALTIES[0])
+
+
+def _fitted(rows: Sequence[Features], labels: Sequence[float], penalty: float) -> dict[str, float]:
     """Fit a logistic regression to labels between 0 and 1."""
     from sklearn.feature_extraction import DictVectorizer  # takes a second to import
     from sklearn.linear_model import LogisticRegression
@@ -129,7 +142,7 @@ def _fitted(rows: Sequence[Features], labels: Sequence[float]) -> dict[str, floa
     names = DictVectorizer(dtype=np.float64, sparse=False)
     table, target = names.fit_transform(rows), np.array(labels)
     weights = np.concatenate([target, 1 - target])
-    model = LogisticRegression(C=1 / PENALTY, max_iter=1000, fit_intercept=False)
+    model = LogisticRegression(C=1 / penalty, max_iter=1000, fit_intercept=False)
     model.fit(
         np.concatenate([table, table])[weights > 0],
         np.repeat([1, 0], len(target))[weights > 0],
@@ -146,9 +159,12 @@ def cross_validated(chosen: Sequence[Example]) -> list[tuple[Example, tuple[str,
     """What a model adds that was not trained on the fold, in any order."""
     found = []
     for fold in range(FOLDS):
-        weights = trained(_without(chosen, fold))
+        model = AntecedentModel(**trained(_without(chosen, fold)))
         found += [
-            (one, choose(one.candidates, probabilities(one.candidates, weights), MAX_PHRASES))
+            (
+                one,
+                choose(one.candidates, model.probabilities(one.candidates), MAX_PHRASES),
+            )
             for one in chosen[fold::FOLDS]
         ]
     return found

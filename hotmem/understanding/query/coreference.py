@@ -23,14 +23,13 @@ from hotmem.understanding.query.ambiguity import (
     is_pleonastic,
 )
 from hotmem.understanding.query.antecedents import (
+    AntecedentModel,
     Candidates,
     Question,
     RecentTurn,
     choose,
     has_only_asked,
     is_elliptical,
-    load_weights,
-    probabilities,
 )
 from hotmem.understanding.query.cues import is_question
 from hotmem.understanding.query.entities import (
@@ -74,7 +73,8 @@ def expand(doc: Doc, ambiguous: Sequence[str], recent: Sequence[RecentTurn]) -> 
     if _follows_topic(question, turns):
         return resolve_by_rules(doc, ambiguous, [turn.doc for turn in turns])
     candidates = Candidates.of(question, turns)
-    return choose(candidates, probabilities(candidates, load_weights()), MAX_PHRASES)
+    probabilities = AntecedentModel.load().probabilities(candidates)
+    return choose(candidates, probabilities, MAX_PHRASES)
 
 
 def resolve_by_rules(doc: Doc, ambiguous: Sequence[str], recent: Sequence[Doc]) -> tuple[str, ...]:
