@@ -83,7 +83,7 @@ NULLABLE_KEYS: Final = frozenset(
 """Foreign keys that may be null; they are set once all rows are restored."""
 
 
-VECTOR_COLUMNS: Final = frozenset({"vector", "bits", "centroid"})
+VECTOR_COLUMNS: Final = frozenset({"vector", "bits", "centroid", "centre"})
 """Columns computed by an encoder."""
 
 
