@@ -72,7 +72,7 @@ def documented(command: Callable[..., Any]) -> str:
         info = copy(given[0] if given else plain)
         info.help = unwrap(helps[one.name]) if one.name in helps else info.help
         parameters.append(one.replace(annotation=Annotated[kind, info]))
-    command.__signature__ = declared.replace(parameters=parameters)  # type: ignore[attr-defined]
+    command.__signature__ = declared.replace(parameters=parameters)  # type: ignore[attr-defined]  # typer reads it
     return unwrap(text)
 
 

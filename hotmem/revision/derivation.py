@@ -166,6 +166,8 @@ def derive(
         if effect.confirms is not None and not (one.separate and one.memory.id not in of):
             new = found[effect.confirms]
             new.repeat(one)
+        elif one.turn is None and one.memory.id in of:
+            continue  # nothing that it repeats holds
         else:
             new = Derived(_fresh(one), [one])
             known.add(new)

@@ -18,7 +18,6 @@ from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.edits import KEPT
 from hotmem.storage.queries.effects import DERIVED, SAID_AGAIN, Group
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.search.vectors import from_bytes
 from hotmem.text.validation import ascii_lower
 from hotmem.types import DecisionAction, EvidenceKind, StoredMemory, UserKey
 
@@ -27,14 +26,15 @@ SPOKEN: Final = ("ended", "doubted", "repeated", "read")
 
 STATE: Final = """
     SELECT m.public_id, m.id, m.superseded_by, m.doubted_by,
-        m.doubted_in IS NOT NULL, m.amends IS NOT NULL,
+        m.doubted_in, m.amends IS NOT NULL,
         m.stored_at IS NOT NULL OR EXISTS (
             SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
             WHERE x.memory = m.id AND d.undone_at IS NULL AND d.action <> ALL(:spoken)),
         EXISTS (SELECT 1 FROM memories o WHERE o.amends = m.id AND o.merged_into IS NULL)
             OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
                 WHERE x.memory = m.id AND d.undone_at IS NULL AND d.action = 'refiled'
-                AND (d.changes LIKE '%"valid_until"%' OR d.changes LIKE '%"doubted_at"%'))
+                AND (d.changes LIKE '%"valid_until"%' OR d.changes LIKE '%"doubted_at"%')),
+        m.stored_at
     FROM memories m WHERE m.user_key = :user AND m.public_id = ANY(:names) ORDER BY m.id"""
 
 SOURCES: Final = """
@@ -42,6 +42,20 @@ SOURCES: Final = """
     FROM sources x JOIN turns t ON t.id = x.turn
     WHERE +t.user_key = :user AND x.memory = ANY(:keys)
     GROUP BY x.memory, x.turn ORDER BY x.turn"""
+
+AGAIN: Final = """
+    SELECT x.memory, d.decided_at FROM decision_memories x JOIN decisions d ON d.id = x.decision
+    WHERE +d.user_key = :user AND d.undone_at IS NULL AND x.memory = ANY(:keys)
+        AND (d.action = 'confirmed' OR (d.action = 'repeated'
+            AND NOT EXISTS (SELECT 1 FROM sources s WHERE s.memory = x.memory)))
+    ORDER BY d.decided_at"""
+"""When memories were stored again, and said again without a turn that they depend on."""
+
+REPETITION: Final = """
+    SELECT d.id FROM decisions d JOIN decision_memories x ON x.decision = d.id
+    WHERE d.user_key = :user AND d.action = 'repeated' AND d.decided_at = :at
+        AND x.memory = :former"""
+"""The record that a statement repeated a memory."""
 
 EFFECTS: Final = """
     SELECT k.public_id, c.public_id, c.id, d.decided_at, d.action = 'ended', d.undone_at IS NOT NULL
@@ -60,32 +74,40 @@ class _Row(NamedTuple):
         key: Its row number.
         superseded_by: Row number of what ended it.
         doubted_by: Row number of what put it in doubt.
-        doubted_in_turn: Whether a turn did that no memory was read from.
+        doubted_in: Row number of the turn that did, if no memory was read from it.
         corrects: Whether it is a correction.
         separate: Whether it was stored explicitly, or a person decided something about it.
         fixed: Whether it was corrected, or a person set its validity.
+        stored_at: When it was stored explicitly.
         memory: The memory.
         sources: Its turns, each with when it was said and its position.
+        again: When it was said or stored again without a turn.
     """
 
     key: int
     superseded_by: int | None
     doubted_by: int | None
-    doubted_in_turn: bool
+    doubted_in: int | None
     corrects: bool
     separate: bool
     fixed: bool
+    stored_at: int | None
     memory: StoredMemory
     sources: Sequence[tuple[int, datetime, datetime]]
+    again: Sequence[datetime]
 
     def said(self) -> Iterator[Said]:
-        """Its statements, in order."""
+        """Its statements: those of its turns, or the one that was stored, then those without."""
         own_end = self.superseded_by is None or self.fixed
         memory = self.memory if own_end else replace(self.memory, valid_until=None)
-        for turn, said_at, order_time in self.sources or (
-            (None, memory.said_at, memory.order_time),
+        separate = self.separate or self.corrects
+        first = (memory.said_at, memory.order_time)
+        if self.again and self.stored_at:
+            first = (from_stored(self.stored_at),) * 2
+        for turn, said_at, order_time in (
+            *(self.sources or ((None, *first),)),
+            *((None, at, at) for at in self.again),
         ):
-            separate = self.separate or self.corrects
             yield Said(memory, turn, said_at, order_time, separate, self.corrects)
 
     def columns(self) -> dict[str, int | None]:
@@ -96,6 +118,7 @@ class _Row(NamedTuple):
             "superseded_by": self.superseded_by,
             "doubted_at": _stored(memory.doubted_at),
             "doubted_by": self.doubted_by,
+            "doubted_in": self.doubted_in,
             "said_at": _stored(memory.said_at),
             "order_time": _stored(memory.order_time),
             "confirmations": memory.confirmations,
@@ -104,7 +127,8 @@ class _Row(NamedTuple):
     @property
     def more(self) -> int:
         """Its confirmations that are no turns."""
-        return max(self.memory.confirmations - max(len(self.sources) - 1, 0), 0)
+        said = max(len(self.sources), 1) + len(self.again)
+        return max(self.memory.confirmations - (said - 1), 0)
 
 
 class _Effect(NamedTuple):
@@ -152,7 +176,7 @@ def _load(
         of_subject = memories.of_group(conn, user, relation, one, value)
         found |= {memory.id: memory for memory in of_subject}
         named = of_subject[0].subject if of_subject else one
-        if named == speaker or one in same:
+        if value or named == speaker or one in same:
             continue
         others = find_same_subjects(named, memories.known_subjects(conn, user, named))
         same[one] = None if others is None else {ascii_lower(other) for other in others}
@@ -160,45 +184,51 @@ def _load(
     values = {"user": user, "names": [*found], "spoken": [*SPOKEN]}
     states = conn.execute(STATE, values).fetchall()
     turns: dict[int, list[tuple[int, datetime, datetime]]] = {key: [] for _, key, *_ in states}
-    for key, turn, spoken_at, order_time in conn.execute(SOURCES, {"user": user, "keys": [*turns]}):
+    values["keys"] = [*turns]
+    for key, turn, spoken_at, order_time in conn.execute(SOURCES, values).fetchall():
         turns[key].append((turn, from_stored(spoken_at), from_stored(order_time)))
-    rows = {
-        name: _Row(
+    again: dict[int, list[datetime]] = {key: [] for key in turns}
+    for key, at in conn.execute(AGAIN, values).fetchall():
+        again[key].append(from_stored(at))
+    rows: dict[str, _Row] = {}
+    for name, key, superseded_by, doubted_by, doubted_in, *flags, stored_at in states:
+        corrects, separate, fixed = map(bool, flags)
+        rows[name] = _Row(
             key,
             superseded_by,
             doubted_by,
-            doubted_in_turn=bool(in_turn),
-            corrects=bool(corrects),
-            separate=bool(separate),
-            fixed=bool(fixed),
+            doubted_in,
+            corrects=corrects,
+            separate=separate,
+            fixed=fixed,
+            stored_at=stored_at,
             memory=found[name],
             sources=turns[key],
+            again=again[key],
         )
-        for name, key, superseded_by, doubted_by, in_turn, corrects, separate, fixed in states
-    }
     return rows, same
 
 
 def _in_order(rows: Collection[_Row]) -> list[Said]:
     """The statements of memories in the order in which they were stored, by turn.
 
-    One that was stored without a turn stands before the first memory of a later row.
+    One that was stored without a turn stands before the first turn of a later row, and when it was
+    stored again, before what was said later.
     """
+    numbered = [(row, *one) for row in rows for one in enumerate(row.said())]
     spoken = sorted(
-        (
-            (place, row.key, said)
-            for row in rows
-            if row.sources
-            for place, said in enumerate(row.said())
-        ),
-        key=lambda one: (one[2].turn or 0, one[1]),
+        ((said.turn, row.key, number == 0, said) for row, number, said in numbered if said.turn),
+        key=lambda one: one[:2],
     )
-    firsts = [(place, key) for place, (number, key, _) in enumerate(spoken) if number == 0]
-    placed = [((place, 1, key), said) for place, (_, key, said) in enumerate(spoken)]
-    for row in rows:
-        if not row.sources:
-            later = (place for place, key in firsts if key > row.key)
-            placed += [((min(later, default=len(spoken)), 0, row.key), said) for said in row.said()]
+    placed = [((place, 1, 0), said) for place, (*_, said) in enumerate(spoken)]
+    for row, number, said in numbered:
+        if not said.turn:
+            later = (
+                place
+                for place, (_, key, first, other) in enumerate(spoken)
+                if (first and key > row.key if number == 0 else other.said_at > said.said_at)
+            )
+            placed.append(((next(later, len(spoken)), 0, row.key), said))
     return [said for _, said in sorted(placed, key=lambda one: one[0])]
 
 
@@ -240,7 +270,8 @@ def _derive(
         if name not in kept
     }
     for name, into in joined.items():
-        _join(conn, user, rows[name].key, keys_of[id(into)], rows[name].memory.said_at)
+        first = next(rows[name].said())
+        _join(conn, user, rows[name].key, keys_of[id(into)], first.said_at)
     for one in derived:
         more = sum(rows[name].more for name, into in joined.items() if into is one)
         changed += _store(conn, user, one, rows[one.memory.id], keys_of, beyond, more)
@@ -267,12 +298,12 @@ def _store(
                 until, ended_by = effect.at, effect.cause
             elif not effect.ended and (until is None or until > effect.at):
                 doubted_at, doubted_by = effect.at, effect.cause
-    if row.doubted_in_turn and doubted_at is None and row.memory.doubted_at is not None:
-        doubted_at = max(row.memory.doubted_at, memory.order_time)
-        doubted_at = row.memory.doubted_at if doubted_at == row.memory.doubted_at else None
+    doubted_in, former = None, row.memory.doubted_at
+    if row.doubted_in and doubted_at is None and former and former >= memory.order_time:
+        doubted_at, doubted_in = former, row.doubted_in
     if row.fixed:
         until, ended_by = row.memory.valid_until, row.superseded_by
-        doubted_at, doubted_by = row.memory.doubted_at, row.doubted_by
+        doubted_at, doubted_by, doubted_in = former, row.doubted_by, row.doubted_in
     said_at, order_time = memory.said_at, memory.order_time
     if not row.sources:
         said_at = max(said_at, row.memory.said_at)
@@ -283,6 +314,7 @@ def _store(
         "superseded_by": ended_by,
         "doubted_at": _stored(doubted_at),
         "doubted_by": doubted_by,
+        "doubted_in": doubted_in,
         "said_at": _stored(said_at),
         "order_time": _stored(order_time),
         "confirmations": own + more + len(one.said) - 1,
@@ -327,6 +359,14 @@ def _take_sources(
                 values,
             )
             conn.execute("DELETE FROM sources WHERE memory = :former AND turn = :turn", values)
+            found = {**values, "user": user, "at": to_stored(said.said_at)}
+            for (decision,) in conn.execute(REPETITION, found).fetchall():
+                conn.execute(
+                    "DELETE FROM decisions WHERE user_key = ? AND id = ?", (user, decision)
+                )
+                if said is not one.said[0]:
+                    action = DecisionAction.REPEATED
+                    record(conn, user, action, SAID_AGAIN, [(key, None)], said.said_at)
             moved += 1
     return moved
 
@@ -352,14 +392,17 @@ def _join(conn: Connection, user: UserKey, key: int, into: int, said_at: datetim
 
 
 def _copy(conn: Connection, user: UserKey, key: int) -> int:
-    """A new memory with the content of another, for statements that repeat it no longer."""
+    """A new memory with the content of another, for statements that repeat it no longer.
+
+    It waits to be embedded like any new one.
+    """
     new: int
-    new, text, vector = conn.execute(
+    new, text = conn.execute(
         f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value,
-                vector, category_percent, {KEPT})
+                category_percent, {KEPT})
             SELECT user_key, CAST(? AS TEXT), text, subject, relation, object, value,
-                vector, category_percent, {KEPT}
-            FROM memories WHERE user_key = ? AND id = ? RETURNING id, text, vector""",
+                category_percent, {KEPT}
+            FROM memories WHERE user_key = ? AND id = ? RETURNING id, text""",
         (uuid4().hex, user, key),
     ).fetchone()
     for table, column in (("memory_entities", "entity"), ("memory_tags", "tag")):
@@ -369,6 +412,4 @@ def _copy(conn: Connection, user: UserKey, key: int) -> int:
             (new, key),
         )
     index_entries.add(conn, user, EvidenceKind.MEMORY, new, 0, text)
-    if vector is not None:
-        index_entries.sign(conn, user, EvidenceKind.MEMORY, new, from_bytes([vector])[0])
     return new

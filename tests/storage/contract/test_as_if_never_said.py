@@ -11,9 +11,9 @@ from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.types import Category, Kind, Statement, Understanding, UserKey
+from hotmem.types import Category, Kind, NewMemory, Statement, Understanding, UserKey
 from hotmem.types.maintenance import ForgetTurns
-from tests.storage.contract.story import NOW, lives_in, turn, user_key
+from tests.storage.contract.story import ENCODER, NOW, adopt, lives_in, turn, user_key
 
 LENGTH: Final = 12
 """Statements of a history."""
@@ -109,6 +109,32 @@ async def test_a_withdrawn_reading_was_never_made(database: Database, seed: int)
     await database.write(queries.undoing.undo, ana, gone.id, NOW + timedelta(days=1))
     assert await database.read(stored, ana) == await database.read(stored, ben)
     assert not await database.read_all(queries.maintenance.faults)
+
+
+async def test_a_doubt_that_was_settled_by_storing_it_again_stays_settled(
+    database: Database,
+) -> None:
+    told = [likes("tea", negated=False), likes("figs", negated=False)]
+    ana = await database.write_all(user_key, "ana")
+    await database.write_all(tell, "ana", told)
+    await database.write_all(adopt)
+    figs, tea = await database.read(queries.memories.of_user, ana, NOW, past=True)
+    groups = {("likes", "skipper", "")}
+
+    def doubt(conn: Connection, user: UserKey) -> None:
+        cause = queries.decisions.unmerged_key(conn, user, figs.id)
+        at, doubts = NOW + timedelta(hours=1), [tea.id]
+        effects = queries.effects.apply_effects
+        effects(conn, user, memory=cause, turn=None, said_at=at, reason="", doubts=doubts)
+
+    await database.write(doubt, ana)
+    assert await database.write(queries.derivation.rederive, ana, groups) == 0
+    new, at = NewMemory(tea.text, tea.kind, tea.category, 3), NOW + timedelta(hours=5)
+    confirm = queries.new_memories.confirm
+    assert await database.write(confirm, ana, ENCODER, tea.id, new, at, "a test")
+    before = await database.read(stored, ana)
+    assert await database.write(queries.derivation.rederive, ana, groups) == 0
+    assert await database.read(stored, ana) == before
 
 
 async def test_what_is_shown_again_ends_by_what_was_said_while_it_was_hidden(
