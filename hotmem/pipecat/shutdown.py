@@ -53,10 +53,10 @@ class Shutdown(ConversationPart):
         self._handle.release()
         self._recalls.stop_prefetch()
         if memory is not None:
-            await self._step("end of session", self._end_session(memory))
+            error = await self._step("end of session", self._end_session(memory))
         else:  # it was never opened: what was said goes to the spool
-            await self._step("remember", self._queue.drain())
-        error = self._timeout_error()
+            error = await self._step("remember", self._queue.drain())
+        error = error or self._timeout_error()
         await cancel_writer()
         await self._queue.close()
         for write in self._queue.abandon():
@@ -76,21 +76,22 @@ class Shutdown(ConversationPart):
             with suppress(TimeoutError):  # the rest is done when the memory is opened next
                 await asyncio.wait_for(memory.settle(settings.user_id), SETTLE_TIMEOUT_S)
 
-    async def _step(self, name: str, work: Awaitable[object]) -> None:
-        """Run a step within `STEP_TIMEOUT_S`, and report its failure."""
+    async def _step(self, name: str, work: Awaitable[object]) -> Exception | None:
+        """Run a step within `STEP_TIMEOUT_S`; report its failure, and return it."""
         task = asyncio.ensure_future(work)
         try:
             done, _ = await asyncio.wait({task}, timeout=STEP_TIMEOUT_S)
             if done:
                 task.result()
-                return
+                return None
             # Cancelling the step would also end its wait for the lock.
-            error = self._timeout_error()
+            error: Exception = self._timeout_error()
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-            await self._report_failure(name, error)
-        except Exception as error:  # the other steps must still run
-            await self._report_failure(name, error)
+        except Exception as failure:  # the other steps must still run
+            error = failure
+        await self._report_failure(name, error)
+        return error
 
     def _timeout_error(self) -> HotMemError:
         """The error of a step that took too long: that of another program's lock, if one waits."""
