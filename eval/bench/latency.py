@@ -24,8 +24,10 @@ from eval.memories import temporary_memory
 from eval.output import print_figures, print_json, progress_bars
 from eval.timing import WARM_UP, Times, timed
 from hotmem import Memory
+from hotmem.errors import InvalidInput
 from hotmem.models import Encoder
 from hotmem.models.encoders import SentenceTransformerEncoder
+from hotmem.storage import queries
 from hotmem.types import ContextBlock, Turn
 
 STRETCH: Final = 50
@@ -37,6 +39,10 @@ def latency(
     questions: Annotated[
         int, typer.Option(help="Distinct queries measured, and turns remembered.", min=1, max=900)
     ] = 300,
+    database: Annotated[
+        str | None,
+        typer.Option(help="URL of an empty PostgreSQL database; a temporary file by default."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure recall() by stage, remember(), and the encoder against sentence-transformers."""
@@ -46,7 +52,7 @@ def latency(
     encoder = compared(published_encoder(), theirs, asked)
     spoken = list(talk.turns(turns + questions))
     with progress_bars() as progress:
-        found = asyncio.run(_measure(spoken[:turns], spoken[turns:], asked, progress))
+        found = asyncio.run(_measure(spoken[:turns], spoken[turns:], asked, database, progress))
     found = {"turns": turns, "questions": questions} | found | {"encoder": encoder}
     print_figures("milliseconds p50 / p95, and seconds of loading", found)
     print_json(found, as_json)
@@ -96,17 +102,27 @@ def _encoded(
 
 
 async def _measure(
-    history: Sequence[Turn], spoken: Sequence[Turn], asked: Sequence[str], progress: Progress
+    history: Sequence[Turn],
+    spoken: Sequence[Turn],
+    asked: Sequence[str],
+    database: str | None,
+    progress: Progress,
 ) -> dict[str, Any]:
     """Load a history, ask, and remember turns one at a time.
 
     Returns:
         Times of recall() with all layers and of its stages, of remember() one turn at a time and
         while the history was loaded, and the seconds of loading, background work included.
+
+    Raises:
+        InvalidInput: If the database holds a memory.
     """
     bulk_ms: list[float] = []
     spoken_ms: list[float] = []
-    async with temporary_memory() as memory:
+    async with temporary_memory() if database is None else Memory.open(database) as memory:
+        if await memory.runtime.database.read_all(queries.users.names, 1):
+            place = memory.runtime.database.location
+            raise InvalidInput(f"{place} holds a memory. Name an empty database.")
         started = time.perf_counter()
         await _load(memory, history, bulk_ms, progress)
         ingest_s = time.perf_counter() - started

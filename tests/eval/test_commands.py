@@ -18,6 +18,7 @@ from eval.language.recognizers import FILES
 from eval.learning import usage
 from eval.peers.process import PeerMissing
 from eval.tools import classification, equivalence, evolution
+from hotmem.errors import InvalidInput
 from tests.chat_server import chat_server
 from tests.conversation import question_record, turn_record, write_records
 from tests.eval import inline
@@ -265,3 +266,14 @@ def test_command_runs(
         assert figures
         if name in CHECKS:
             CHECKS[name](figures, inputs["folder"])
+
+
+@pytest.mark.usefixtures("short_waits")
+def test_latency_on_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.bench.command.configure_logs", lambda **_: None)
+    with server("18") as own:
+        url = own.create_database("bench")
+        arguments = ["bench", "latency", "--turns", "20", "--questions", "2", "--database", url]
+        first, again = (CliRunner().invoke(app, [*arguments, "--json"]) for _ in range(2))
+    check_latency(json.loads(first.stdout.splitlines()[-1]), Path())
+    assert isinstance(again.exception, InvalidInput)
