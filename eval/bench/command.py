@@ -5,7 +5,6 @@ import typer
 from eval.bench.background import background
 from eval.bench.copying import copy
 from eval.bench.crowd import crowd
-from eval.bench.engines import engines
 from eval.bench.feedback import feedback
 from eval.bench.fleet.command import fleet
 from eval.bench.language import language
@@ -19,7 +18,6 @@ from pipelines.logs import configure_logs
 bench = typer.Typer(help="Measure speed, memory use and growth.", no_args_is_help=True)
 for command in (
     latency,
-    engines,
     copy,
     fleet,
     language,

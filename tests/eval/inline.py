@@ -8,7 +8,7 @@ from typing import Self
 
 import pytest
 
-MODULES = ("answers.run", "bench.ingestion", "bench.scale", "run")
+MODULES = ("answers.run", "bench.scale", "run")
 """Modules of `eval` that distribute work over processes."""
 
 
