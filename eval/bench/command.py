@@ -3,7 +3,6 @@
 import typer
 
 from eval.bench.background import background
-from eval.bench.copying import copy
 from eval.bench.crowd import crowd
 from eval.bench.feedback import feedback
 from eval.bench.fleet.command import fleet
@@ -18,7 +17,6 @@ from pipelines.logs import configure_logs
 bench = typer.Typer(help="Measure speed, memory use and growth.", no_args_is_help=True)
 for command in (
     latency,
-    copy,
     fleet,
     language,
     turn,

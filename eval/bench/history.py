@@ -233,7 +233,7 @@ def build(
         conn.execute("BEGIN")
         vectors.adopt(conn, reading.encoder.name, reading.encoder.dimension)
         for batch in batches(history, BATCH):
-            write_batch(conn, batch, reading, floor, nearest)
+            _write_batch(conn, batch, reading, floor, nearest)
             conn.execute("COMMIT")
             conn.execute("BEGIN")
             tell(len(batch))
@@ -242,22 +242,14 @@ def build(
         conn.close()
 
 
-def write_batch(
+def _write_batch(
     conn: Connection,
     batch: Sequence[Turn],
     reading: SentenceCache,
-    floor: BaselineSearch | None = None,
-    nearest: Nearest | None = None,
+    floor: BaselineSearch,
+    nearest: Nearest,
 ) -> None:
-    """Store turns with their vectors, statements and summaries, on either engine.
-
-    Args:
-        conn: A connection, within a transaction.
-        batch: Turns, whole sessions.
-        reading: Vectors and statements.
-        floor: The baseline, which receives the same passages.
-        nearest: Receives the first user's passages.
-    """
+    """Store turns, whole sessions, with their vectors, statements and summaries."""
     now = datetime.now(UTC)
     for turn in batch:
         turns.add(conn, turn, now)
@@ -280,8 +272,8 @@ def write_batch(
 def _embed(
     conn: Connection,
     reading: SentenceCache,
-    floor: BaselineSearch | None,
-    nearest: Nearest | None,
+    floor: BaselineSearch,
+    nearest: Nearest,
     speaking: Sequence[str],
     first: int | None,
 ) -> None:
@@ -290,7 +282,7 @@ def _embed(
         keys = [key for _, key, _ in of_kind]
         rows, signs = reading.vectors([text for _, _, text in of_kind])
         vectors.put(conn, kind, keys, list(rows), signs)
-        if kind is EvidenceKind.PASSAGE and floor is not None and nearest is not None:
+        if kind is EvidenceKind.PASSAGE:
             owners = [users.ensure(conn, user_id) for user_id in speaking]
             floor.add(keys, owners, [text for _, _, text in of_kind], rows)
             own = [place for place, owner in enumerate(owners) if owner == first]

@@ -80,10 +80,6 @@ def check_scale(found: dict[str, Any], folder: Path) -> None:
     assert {path.name for path in folder.iterdir()} == {"1x100.db", "1x100.floor", "1x100.npy"}
 
 
-def check_copy(found: dict[str, Any], folder: Path) -> None:
-    assert found["equal_exports"] and found["equal"] == found["asked"] == 2
-
-
 def check_fleet(found: dict[str, Any], folder: Path) -> None:
     turns = found["verified"]
     assert not found["broken"]
@@ -136,7 +132,6 @@ CHECKS: Mapping[str, Callable[[Any, Path], None]] = {
     "searches": check_searches,
     "summaries": check_summaries,
     "bench latency": check_latency,
-    "bench copy": check_copy,
     "bench fleet": check_fleet,
     "bench scale": check_scale,
 }
