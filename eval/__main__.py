@@ -20,7 +20,6 @@ from eval.language.extraction import extraction
 from eval.language.facts import facts
 from eval.language.forgetting import forgetting
 from eval.language.identity import identity
-from eval.language.languages import languages
 from eval.language.names import names
 from eval.language.need import need, train_needs
 from eval.language.plans import plans
@@ -63,7 +62,6 @@ for command in (
     identity,
     names,
     need,
-    languages,
     plans,
     dates,
     tasks,

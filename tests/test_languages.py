@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from eval.language.languages import FOLDER, Sample, load_sample
 from hotmem import InvalidInput, Memory, Options, StoreError
 from hotmem.models import CachedEncoder
 from hotmem.storage.database import Connection
@@ -15,9 +14,10 @@ from hotmem.tools.maintenance import NoArguments, repair_index
 from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.commands import CommandKind
 from tests.conversation import START, OpenMemory, said
+from tests.languages import Sample, load_samples
 
 LATER = START + timedelta(days=1)
-SAMPLES = {file.stem: load_sample(file) for file in sorted(FOLDER.glob("*.json"))}
+SAMPLES = {sample.language: sample for sample in load_samples()}
 
 Open = Callable[[str | None], AbstractAsyncContextManager[Memory]]
 

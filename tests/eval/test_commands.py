@@ -98,15 +98,6 @@ def check_answers(found: dict[str, Any], folder: Path) -> None:
     assert len((folder / "answers.jsonl").read_text("utf-8").splitlines()) == rows
 
 
-def check_languages(found: dict[str, Any], _: Path) -> None:
-    assert len(found["search"]) == 5
-    for measured in found["search"].values():
-        assert measured["questions"] == 2 and measured["first"] <= measured["first_three"]
-        assert measured["memories"] == 0
-    assert found["not_english"] == {"hotmem": {"wrong": 0, "of": 32}}
-    assert found["short"]["taken_for_english"]["wrong"] == 0
-
-
 def check_searches(found: dict[str, Any], folder: Path) -> None:
     assert found.keys() == {"search_memory", "cosine", "BM25", "half"} and found["half"] == "dev"
     assert found["search_memory"]["searches"] == found["BM25"]["searches"] == 3
@@ -128,7 +119,6 @@ ERRORS: Mapping[str, type[Exception]] = {"peers": PeerMissing}
 CHECKS: Mapping[str, Callable[[Any, Path], None]] = {
     "answers": check_answers,
     "forgetting": check_forgetting,
-    "languages": check_languages,
     "searches": check_searches,
     "summaries": check_summaries,
     "bench latency": check_latency,

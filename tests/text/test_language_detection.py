@@ -3,16 +3,16 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.language.languages import FOLDER, Sample, load_sample, load_short
 from hotmem.text.language_detection import UNDETERMINED, detect_language, is_english
 from hotmem.text.languages import ENGLISH, LANGUAGES
 from tests.hostile import hostile
+from tests.languages import Sample, load_samples, load_short
 from tests.scored import scored
 from tests.tables import tables
 
 CASES = tables(__file__)
 
-SAMPLES = [load_sample(file) for file in sorted(FOLDER.glob("*.json"))]
+SAMPLES = load_samples()
 
 
 @scored("sample", SAMPLES, floor=1.0)
