@@ -29,7 +29,7 @@ from eval.language.time import time
 from eval.learning.command import learn, usage
 from eval.peers.command import peers
 from eval.snapshot import app as snapshot
-from eval.tools.command import roundtrip, tags, tools
+from eval.tools.command import tags, tools
 from eval.tools.contextual import contextual
 from eval.tools.searches import searches
 from eval.tools.summaries import summaries
@@ -70,7 +70,6 @@ for command in (
     time,
     tools,
     tags,
-    roundtrip,
     contextual,
     searches,
     summaries,

@@ -1,4 +1,4 @@
-"""`python -m eval tools`, `python -m eval tags` and `python -m eval roundtrip`."""
+"""`python -m eval tools` and `python -m eval tags`."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from eval.arguments import AsJson, Cache, Data, Held, Limit, Step, working_folder
+from eval.arguments import AsJson, Cache, Held, Limit, working_folder
 from eval.datasets.selection import load_datasets
 from eval.output import print_figures, print_json, print_table
 from eval.run import models
 from eval.tools import classification, equivalence, evolution
-from eval.tools import roundtrip as trips
 from eval.tools.tags import measure, measure_pairs, statements
 from hotmem.models import load_encoder, load_language
 from hotmem.options import ModelOptions
@@ -91,30 +90,6 @@ def tags(
         print_figures(f"tags, {name}", {key: one[key] for key in one if key != "merges"})
     print_figures("pairs of tags", pairs)
     print_json(found | {"pairs": pairs}, as_json)
-
-
-def roundtrip(
-    data: Data,
-    questions: Annotated[
-        int, typer.Option(help="Questions in all, spread over the conversations.", min=1)
-    ] = 200,
-    step: Step = 24,
-    cache: Cache = None,
-    as_json: AsJson = False,
-) -> None:
-    """Export each memory, import it into a new one, and count the questions with equal blocks."""
-    conversations = [
-        one for part in load_datasets(data, step).values() for one in part if one.questions
-    ]
-    if not conversations:
-        raise typer.BadParameter("they hold no questions", param_hint="DATA")
-    with working_folder(cache) as folder:
-        trip = asyncio.run(trips.measure(conversations, questions, models(folder)))
-    print_figures("exported lines", trip.lines)
-    print(f"{trip.same} of {trip.questions} blocks are the same after export and import")
-    for one in trip.differences:
-        print(f"{one.conversation}, {one.question}: {', '.join(one.parts)}")
-    print_json(trip, as_json)
 
 
 def _show_evolution(name: str, evolved: Mapping[str, evolution.CategoryEvolved]) -> None:
