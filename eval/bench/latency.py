@@ -1,4 +1,4 @@
-"""Latency of recall() and remember() with a long history, and of the encoder.
+"""Latency of recall() and remember() with a long history.
 
 The history is synthetic. Questions are asked one after another when all background work is done,
 and all layers are searched. Turns are then remembered one at a time.
@@ -8,30 +8,20 @@ import asyncio
 import time
 from collections.abc import Sequence
 from datetime import timedelta
-from statistics import median
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 from rich.progress import Progress
 
 from eval.arguments import AsJson
 from eval.bench.synthetic import USER, SyntheticConversations
-from eval.encoder.export import published_encoder
-from eval.encoder.published import published_folder
 from eval.memories import temporary_memory
 from eval.output import print_figures, print_json, progress_bars
 from eval.timing import WARM_UP, Times, timed
 from hotmem import Memory
 from hotmem.errors import InvalidInput
-from hotmem.models import Encoder
-from hotmem.models.encoders import SentenceTransformerEncoder
 from hotmem.storage import queries
 from hotmem.types import ContextBlock, Turn
-
-STRETCH: Final = 50
-"""Consecutive texts of one encoder before the other runs."""
 
 
 def latency(
@@ -45,60 +35,15 @@ def latency(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure recall() by stage, remember(), and the encoder against sentence-transformers."""
+    """Measure recall() by stage, and remember()."""
     talk = SyntheticConversations()
     asked = talk.questions(WARM_UP + questions)
-    theirs = SentenceTransformerEncoder(str(published_folder()))
-    encoder = compared(published_encoder(), theirs, asked)
     spoken = list(talk.turns(turns + questions))
     with progress_bars() as progress:
         found = asyncio.run(_measure(spoken[:turns], spoken[turns:], asked, database, progress))
-    found = {"turns": turns, "questions": questions} | found | {"encoder": encoder}
+    found = {"turns": turns, "questions": questions} | found
     print_figures("milliseconds p50 / p95, and seconds of loading", found)
     print_json(found, as_json)
-
-
-def compared(ours: Encoder, theirs: Encoder, texts: Sequence[str]) -> dict[str, Any]:
-    """Encode each text with both encoders, alternating after `STRETCH` texts.
-
-    They do not alternate after each text because torch's threads keep their cores busy for a while,
-    which would slow the other encoder.
-
-    Returns:
-        Times of each, one text at a time without cache, the ratio of the medians, and the minimum
-        and mean cosine similarity of both vectors of a text.
-    """
-    own_ms: list[float] = []
-    their_ms: list[float] = []
-    cosines: list[float] = []
-    for start in range(0, len(texts), STRETCH):
-        stretch = texts[start : start + STRETCH]
-        own, their = _encoded(ours, stretch, own_ms), _encoded(theirs, stretch, their_ms)
-        cosines += np.vecdot(own, their).tolist()
-    return {
-        "ours": Times.of(own_ms),
-        "theirs": Times.of(their_ms),
-        "ratio": median(their_ms) / median(own_ms),
-        "least_cosine": min(cosines),
-        "mean_cosine": float(np.mean(cosines)),
-    }
-
-
-def _encoded(
-    encoder: Encoder, texts: Sequence[str], milliseconds: list[float]
-) -> NDArray[np.float32]:
-    """Encode each text alone; record times after `WARM_UP` texts.
-
-    Returns:
-        Unit vectors, float32 (texts, dimension).
-    """
-    for text in texts[:WARM_UP]:
-        encoder.encode([text])
-    rows = []
-    for text in texts:
-        with timed(milliseconds):
-            rows.append(encoder.encode([text])[0])
-    return np.stack(rows)
 
 
 async def _measure(

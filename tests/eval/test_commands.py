@@ -61,7 +61,6 @@ def check_latency(found: dict[str, Any], _: Path) -> None:
     assert found["turns"] == 20
     assert found["recall"]["p50"] <= found["recall"]["p95"]
     assert found["stages"]
-    assert found["encoder"]["least_cosine"] > 0.9
 
 
 def check_scale(found: dict[str, Any], folder: Path) -> None:
