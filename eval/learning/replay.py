@@ -20,10 +20,7 @@ from eval.retrieval import RetrievedQuestion
 from hotmem.block.packing import Packed
 from hotmem.block.quotes import quotes
 from hotmem.feedback.learning import (
-    LAYERS,
     TrainingExample,
-    clip,
-    to_weights,
     update,
     weights_for_intent,
 )
@@ -57,9 +54,6 @@ BEGINNINGS: Final[Mapping[str, Weights]] = {
     "inverted": Weights(0.4, 0.6, 0.8, 1.0),
 }
 """Starting points of replays; the prior of all users starts there too."""
-
-TRIED: Final = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
-"""Factors of the start weights that the search tries for one layer after the other, twice."""
 
 SEED: Final = 7
 
@@ -205,21 +199,6 @@ class Replay:
                 points.append(self._point(number, learner))
         return Replayed(tuple(points), begun, self._evidence(learner.weights))
 
-    def searched(self) -> Replayed:
-        """Return the best fixed weights on the training questions, by search along each layer.
-
-        Of equally good weights the first are kept, the shipped ones before all.
-        """
-        best, most = np.ones(len(LAYERS)), self._taught_on(np.ones(len(LAYERS)))
-        for layer in (*range(len(LAYERS)), *range(len(LAYERS))):
-            for value in TRIED:
-                tried = clip(np.where(np.arange(len(LAYERS)) == layer, value, best))
-                delivered = most if np.array_equal(tried, best) else self._taught_on(tried)
-                if delivered > most:
-                    best, most = tried, delivered
-        evidence = self._evidence(lambda _: to_weights(best))
-        return Replayed((Point(0, fmean(evidence), to_weights(best)),), evidence, evidence)
-
     def _said(self, noise: float) -> Iterator[Said]:
         random = np.random.default_rng(SEED)
         for ready in self._taught:
@@ -248,11 +227,6 @@ class Replay:
         return fmean(
             turns_delivered(ready.asked.question, ready.asked.conversation, block.items).values()
         )
-
-    def _taught_on(self, theta: NDArray[np.float64]) -> float:
-        """Return the mean evidence on the training questions."""
-        given = to_weights(theta)
-        return fmean(self._delivered(one, self._block(one, given)) for one in self._taught)
 
     def _evidence(self, given: Callable[[Intent], Weights]) -> tuple[float, ...]:
         """Return the evidence for each held-out question."""

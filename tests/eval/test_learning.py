@@ -17,7 +17,7 @@ import typer
 from eval.datasets.selection import load_datasets
 from eval.learning import replay
 from eval.learning.command import learn
-from eval.learning.curves import BEST, Curve, Fixed, Outcome, figures
+from eval.learning.curves import Curve, figures
 from eval.learning.replay import (
     BEGINNINGS,
     PLANS,
@@ -122,14 +122,6 @@ def test_the_bot_answers_with_what_it_was_given(
         assert said.ready.asked.question.answer not in said.knowing == said.unknowing
 
 
-def test_the_search_stays_at_the_shipped_weights_unless_others_are_better(tiny: Replay) -> None:
-    (found,) = tiny.searched().points
-    assert found.delivered == fmean(tiny.searched().ended)
-    assert found.weights.as_dict() == pytest.approx(START_WEIGHTS.as_dict()), (
-        "so little is delivered whole under any"
-    )
-
-
 def test_a_step_back_forgets_what_intents_taught() -> None:
     learner = Learner.at(START_WEIGHTS)
     learner.told(Intent.FACT, SEMANTIC_USED, tuple(Layer))
@@ -148,13 +140,9 @@ def test_an_outcome_is_told() -> None:
         Point(8, 0.6, START_WEIGHTS),
     )
     gain = Estimate(0.1, 0.0, 0.2)
-    own = [Curve("own", plan, points, gain, gain, gain) for plan in PLANS]
-    outcome = Outcome(
-        tuple(own),
-        tuple(Fixed("own", name, START_WEIGHTS, 0.6, gain) for name in (SHIPPED_ONES, BEST)),
-    )
+    own = [Curve("own", plan, points, gain, gain) for plan in PLANS]
     assert own[0].lowest == pytest.approx(-0.2)
-    assert json.loads(json.dumps(figures(outcome)))["curves"][0]["lowest"] == pytest.approx(-0.2)
+    assert json.loads(json.dumps(figures(own)))["curves"][0]["lowest"] == pytest.approx(-0.2)
 
 
 def test_learning_from_end_to_end(
@@ -175,7 +163,6 @@ def test_learning_from_end_to_end(
     assert [(one["plan"]["beginning"], one["plan"]["noise"]) for one in told["curves"]] == [
         (plan.beginning, plan.noise) for plan in PLANS
     ]
-    assert [one["name"] for one in told["fixed"]] == [SHIPPED_ONES, BEST]
 
 
 def test_nothing_held_out_is_said_at_once(tmp_path: Path) -> None:
