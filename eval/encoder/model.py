@@ -18,22 +18,12 @@ from transformers import BertModel, logging
 
 from eval.arrays import save_arrays
 from eval.encoder.export import PROJECTION
-from eval.encoder.published import published_folder
+from eval.encoder.published import MATRICES, published_folder
 from hotmem.models.encoders import MAX_TOKENS
 from hotmem.models.files import load_tokenizer
 
 TOGETHER: Final = 32
 """Number of texts of similar length per model run."""
-
-MATRICES: Final = (
-    "attention.self.query",
-    "attention.self.key",
-    "attention.self.value",
-    "attention.output.dense",
-    "intermediate.dense",
-    "output.dense",
-)
-"""Names of a layer's matrices."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ EPSILON: Final = 1e-12
 
 WORD_EMBEDDINGS: Final = "embeddings.word_embeddings.weight"
 
-_PARTS: Final = {
+MATRICES: Final = {
     "attention.self.query": "attn.q_proj",
     "attention.self.key": "attn.k_proj",
     "attention.self.value": "attn.v_proj",
@@ -38,7 +38,7 @@ _PARTS: Final = {
     "intermediate.dense": "mlp.fc1",
     "output.dense": "mlp.fc2",
 }
-"""Dense layers: name in PyTorch → name in the file."""
+"""The matrices of a layer: name in PyTorch → name in the file."""
 
 _NORMS: Final = {
     "attention.output.LayerNorm": "attention_output_norm_layernorm",
@@ -69,7 +69,7 @@ def published_tensors() -> dict[str, NDArray[np.float32]]:
         tensors[f"embeddings.LayerNorm.{side}"] = stored[norm]
     for number in range(LAYERS):
         at, source = f"encoder.layer.{number}", f"model.layers.{number}"
-        for name, other in _PARTS.items():
+        for name, other in MATRICES.items():
             tensors[f"{at}.{name}.weight"] = stored[f"{source}.{other}.MatMul.weight"].T.copy()
             tensors[f"{at}.{name}.bias"] = stored[f"{source}.{other}.Add.bias"]
         for name, other in _NORMS.items():

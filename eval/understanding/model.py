@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import torch
@@ -11,13 +10,10 @@ from tokenizers import Encoding
 from torch import Tensor, nn
 from transformers import BertModel, logging
 
-from eval.encoder.model import MATRICES, Change
-from eval.encoder.published import published_folder
+from eval.encoder.model import Change
+from eval.encoder.published import MATRICES, WIDTH, published_folder
 from hotmem.models.files import load_tokenizer
 from hotmem.models.reader import DOUBTS, EFFECTS, HEADS, KINDS, MAX_READ_TOKENS
-
-LAYERS: Final = 6
-WIDTH: Final = 384
 
 
 @dataclass(frozen=True, slots=True)
