@@ -50,7 +50,6 @@ def print_table(
     title: str,
     headings: Sequence[str],
     rows: Iterable[Sequence[object]],
-    console: Console | None = None,
 ) -> None:
     """Print a table with a column of names and columns of values.
 
@@ -58,7 +57,6 @@ def print_table(
         title: Its title.
         headings: The headings of the columns.
         rows: The values of each row; see `cell`.
-        console: Where to print; standard output by default.
     """
     table = Table(
         title=title, title_justify="left", box=SIMPLE_HEAD, collapse_padding=True, pad_edge=False
@@ -67,7 +65,7 @@ def print_table(
         table.add_column(heading, justify="right" if place else "left")
     for row in rows:
         table.add_row(*map(cell, row))
-    (console or Console()).print(table)
+    Console().print(table)
 
 
 def print_figures(title: str, figures: Mapping[str, Any]) -> None:

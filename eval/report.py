@@ -4,14 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
-
 from eval.output import points, print_table
 from eval.rows import HOTMEM, Row, group_by_system, mean, summarize
 from eval.statistics import Estimate, paired_difference
 
 
-def show(rows: Sequence[Row], title: str, console: Console | None = None) -> None:
+def show(rows: Sequence[Row], title: str) -> None:
     """Print the scores of each system, and HotMem's lead over each baseline."""
     by_system = group_by_system(rows)
     totals = {name: summarize(own) for name, own in by_system.items()}
@@ -25,7 +23,6 @@ def show(rows: Sequence[Row], title: str, console: Console | None = None) -> Non
             )
             for name, one in totals.items()
         ],
-        console,
     )
     parts = {name: _categories(own) for name, own in by_system.items()}
     print_table(
@@ -39,7 +36,6 @@ def show(rows: Sequence[Row], title: str, console: Console | None = None) -> Non
             )
             for category, own in sorted(next(iter(parts.values()), {}).items())
         ],
-        console,
     )
     if any(row.abstain for row in rows):
         print_table(
@@ -49,10 +45,9 @@ def show(rows: Sequence[Row], title: str, console: Console | None = None) -> Non
                 (name, one.unknown, one.wrongly_unknown, one.unknown_at_5)
                 for name, one in totals.items()
             ],
-            console,
         )
     for name, lead in leads(by_system).items():
-        (console or Console()).print(
+        print(
             f"HotMem − {name}: {points(lead.mean)} points of evidence (95 % interval "
             f"{points(lead.low)} to {points(lead.high)})"
         )

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from rich.console import Console
 
 from eval.output import points, print_table
 from eval.peers.measures import BUDGETS, Asked, Measured
@@ -45,7 +44,7 @@ def summed_up(measured: Sequence[Measured]) -> list[Figures]:
     return [_figures(one, measured[0].asked if place else ()) for place, one in enumerate(measured)]
 
 
-def show(figures: Sequence[Figures], title: str, console: Console | None = None) -> None:
+def show(figures: Sequence[Figures], title: str) -> None:
     """Print the table, and each system's deviations from its defaults."""
     print_table(
         title,
@@ -61,7 +60,6 @@ def show(figures: Sequence[Figures], title: str, console: Console | None = None)
             (one.system, *one.delivered.values(), one.any_5, one.p50_ms, one.p95_ms, one.ingest_ms)
             for one in figures
         ],
-        console,
     )
     for one in figures:
         lead = (
@@ -70,7 +68,7 @@ def show(figures: Sequence[Figures], title: str, console: Console | None = None)
             if one.behind
             else ""
         )
-        (console or Console()).print(f"{one.system}: {one.note}.{lead}", soft_wrap=True)
+        print(f"{one.system}: {one.note}.{lead}")
 
 
 def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:

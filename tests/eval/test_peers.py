@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from eval.baselines import BlockLine
 from eval.datasets import Question
@@ -140,7 +139,7 @@ def asked(delivered: float | None, ms: float) -> Asked:
     return Asked({1000: delivered, 500: delivered}, delivered, ms)
 
 
-def test_figures_by_arithmetic() -> None:
+def test_figures_by_arithmetic(capsys: pytest.CaptureFixture[str]) -> None:
     hotmem = Measured(
         "HotMem",
         "",
@@ -178,9 +177,8 @@ def test_figures_by_arithmetic() -> None:
     assert second.behind is not None
     assert second.behind.mean == 0.25
     assert second.note == "off"
-    shown = StringIO()
-    show([first, second], "title", Console(file=shown, width=200))
-    assert "+25.0 points" in shown.getvalue()
+    show([first, second], "title")
+    assert "+25.0 points" in capsys.readouterr().out
 
 
 def test_a_missing_environment_names_the_command(tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
 """Rows, what they add up to, and how they are shown."""
 
-import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from eval.report import figures, leads, show
 from eval.rows import HOTMEM, Row, group_by_system, mean, read, summarize, write
@@ -77,10 +75,12 @@ def test_figures_name_systems_and_categories() -> None:
     assert found["systems"][HOTMEM]["categories"]["abstention"]["delivered"] is None
 
 
-def test_the_table_shows_unscored_as_a_dash() -> None:
-    screen = io.StringIO()
-    show(ROWS, "tiny", Console(file=screen, width=140))
-    text = screen.getvalue()
+def test_the_table_shows_unscored_as_a_dash(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "140")
+    show(ROWS, "tiny")
+    text = capsys.readouterr().out
     assert "0.750" in text
     assert "–" in text
     assert "HotMem − BM25: +50.0 points" in text
