@@ -6,7 +6,7 @@ from typing import Any
 
 from eval.output import points, print_table
 from eval.rows import HOTMEM, Row, group_by_system, mean, summarize
-from eval.statistics import Estimate, paired_difference
+from eval.statistics import Estimate, scored_difference
 
 
 def show(rows: Sequence[Row], title: str) -> None:
@@ -73,18 +73,14 @@ def figures(rows: Sequence[Row]) -> dict[str, Any]:
 def leads(by_system: Mapping[str, Sequence[Row]]) -> dict[str, Estimate]:
     """Return HotMem's lead in delivered evidence over each system, on questions scored for both."""
     own = {row.question: row.delivered for row in by_system.get(HOTMEM, ())}
-    result = {}
-    for name, rows in by_system.items():
-        pairs = [
-            (ours, row.delivered)
-            for row in rows
-            if row.delivered is not None and (ours := own.get(row.question)) is not None
-        ]
-        if name != HOTMEM and pairs:
-            result[name] = paired_difference(
-                [ours for ours, _ in pairs], [theirs for _, theirs in pairs]
-            )
-    return result
+    found = {
+        name: scored_difference(
+            [own.get(row.question) for row in rows], [row.delivered for row in rows]
+        )
+        for name, rows in by_system.items()
+        if name != HOTMEM
+    }
+    return {name: lead for name, lead in found.items() if lead is not None}
 
 
 def _categories(rows: Iterable[Row]) -> dict[str, list[Row]]:

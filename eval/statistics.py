@@ -1,6 +1,6 @@
 """Confidence intervals, thresholds and calibration."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,6 +69,20 @@ def paired_difference(first: Sequence[float], second: Sequence[float]) -> Estima
             "questions, at least one."
         )
     return bootstrap(np.subtract(first, second))
+
+
+def scored_difference(
+    first: Iterable[float | None], second: Iterable[float | None]
+) -> Estimate | None:
+    """Return the paired difference over the questions scored for both systems; None without any.
+
+    Args:
+        first: One score per question, None if it is not scored.
+        second: The other system's scores, in the same order.
+    """
+    pairs = zip(first, second, strict=True)
+    scored = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
+    return bootstrap([ours - theirs for ours, theirs in scored]) if scored else None
 
 
 def detected_unanswerable(

@@ -1,6 +1,6 @@
 """Results of the peers as a table and as one JSON object."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from eval.output import points, print_table
 from eval.peers.measures import BUDGETS, Asked, Measured
 from eval.rows import mean
-from eval.statistics import Estimate, paired_difference
+from eval.statistics import Estimate, scored_difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ class Figures:
 
 def summed_up(measured: Sequence[Measured]) -> list[Figures]:
     """Summarize each system; the others are compared with the first."""
-    return [_figures(one, measured[0].asked if place else ()) for place, one in enumerate(measured)]
+    hotmem, *_ = measured
+    return [_figures(one, None if one is hotmem else hotmem.asked) for one in measured]
 
 
 def show(figures: Sequence[Figures], title: str) -> None:
@@ -71,11 +72,12 @@ def show(figures: Sequence[Figures], title: str) -> None:
         print(f"{one.system}: {one.note}.{lead}")
 
 
-def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
+def _figures(one: Measured, hotmem: Sequence[Asked] | None) -> Figures:
     times = [asked.ms for asked in one.asked]
+    evidence = [asked.delivered[BUDGETS[0]] for asked in one.asked]
     return Figures(
         system=one.system,
-        scored=sum(asked.delivered[BUDGETS[0]] is not None for asked in one.asked),
+        scored=sum(share is not None for share in evidence),
         delivered={
             budget: mean(asked.delivered[budget] for asked in one.asked) for budget in BUDGETS
         },
@@ -83,21 +85,8 @@ def _figures(one: Measured, hotmem: Iterable[Asked]) -> Figures:
         p50_ms=float(np.percentile(times, 50)),
         p95_ms=float(np.percentile(times, 95)),
         ingest_ms=one.ingest_ms / one.turns,
-        behind=_behind(hotmem, one.asked),
+        behind=None
+        if hotmem is None
+        else scored_difference([asked.delivered[BUDGETS[0]] for asked in hotmem], evidence),
         note=one.note,
-    )
-
-
-def _behind(hotmem: Iterable[Asked], other: Iterable[Asked]) -> Estimate | None:
-    """The difference over the questions that both answered, in the order asked."""
-    budget = BUDGETS[0]
-    pairs = [
-        (ours.delivered[budget], theirs.delivered[budget])
-        for ours, theirs in zip(hotmem, other, strict=False)
-    ]
-    scored = [(ours, theirs) for ours, theirs in pairs if ours is not None and theirs is not None]
-    return (
-        paired_difference([ours for ours, _ in scored], [theirs for _, theirs in scored])
-        if scored
-        else None
     )
