@@ -218,8 +218,7 @@ class RecallSession(ConversationPart):
         if not turn.recall.done():
             await asyncio.wait({turn.recall}, timeout=self._timeout_s(turn))
         own = turn.block
-        is_incomplete = own is not None and own.trace.late and turn.follow_up is None
-        if is_incomplete or not turn.recall.done():
+        if not turn.recall.done() or (own and own.trace.late and turn.follow_up is None):
             self._complete_later(turn)
         if own is None:
             return None
@@ -282,13 +281,12 @@ class RecallSession(ConversationPart):
     ) -> TurnState:
         """Start the recall of a turn, or take over the prefetched one."""
         prefetched = self._prefetch.take(request)
+        task = None if prefetched is None else prefetched.task
         is_command = self._commands.handles(request.text)
-        block = None
-        if prefetched is not None and prefetched.task.done():
-            block = memory.runtime.suppression.current(prefetched.task.result())
+        done = task.result() if task is not None and task.done() else None
+        block = memory.runtime.suppression.current(done)
         recall: RecallTask
         if block is None or (not speculative and is_command):
-            task = None if prefetched is None else prefetched.task
             recall = self._create_task(
                 self._answer(memory, request, task, speculative=speculative), "hotmem-recall"
             )
@@ -301,7 +299,7 @@ class RecallSession(ConversationPart):
             recall,
             perf_counter() if prefetched is None else prefetched.started_at,
             speculative,
-            None if prefetched is None else prefetched.task,
+            task,
             is_command=is_command,
         )
         if self.realtime:
@@ -377,10 +375,15 @@ class RecallSession(ConversationPart):
         self.deadlines_missed += 1
         log_deadline_missed(self._settings.session_id, self._settings.deadline_ms)
         memory = self._handle.current
-        if turn.recall.done() and memory is not None:
-            turn.follow_up = self._create_task(
-                self._recall(memory, turn.request, LONG_DEADLINE_MS), "hotmem-search"
-            )
+        if memory is not None and turn.follow_up is None:
+            turn.follow_up = self._create_task(self._completed(memory, turn), "hotmem-search")
+
+    async def _completed(self, memory: Memory, turn: TurnState) -> ContextBlock | None:
+        await asyncio.wait({turn.recall})
+        block = turn.recall.result()
+        if block is None or not block.trace.late:
+            return block
+        return await self._recall(memory, turn.request, LONG_DEADLINE_MS)
 
     def _late_block(self) -> ContextBlock | None:
         """The late block of the previous turn, for a turn that needs no memory itself."""

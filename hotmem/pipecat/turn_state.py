@@ -226,12 +226,9 @@ class TurnState:
     @property
     def block(self) -> ContextBlock | None:
         """The most complete block so far."""
-        for recall in (self.follow_up, self.recall):
-            if recall is None or not recall.done() or recall.cancelled():
-                continue
-            if (block := recall.result()) is not None:
-                return block
-        return None
+        recalls = (one for one in (self.follow_up, self.recall) if one is not None)
+        ended = (one.result() for one in recalls if one.done() and not one.cancelled())
+        return next((block for block in ended if block is not None), None)
 
     @property
     def late_block(self) -> ContextBlock | None:
