@@ -52,11 +52,8 @@ class Shutdown(ConversationPart):
         memory = self._handle.current
         self._handle.release()
         self._recalls.stop_prefetch()
-        if memory is not None:
-            error = await self._step("end of session", self._end_session(memory))
-        else:  # it was never opened: what was said goes to the spool
-            error = await self._step("remember", self._queue.drain())
-        error = error or self._timeout_error()
+        step = "end of session" if memory is not None else "remember"
+        error = await self._step(step, self._end_session(memory)) or self._timeout_error()
         await cancel_writer()
         await self._queue.close()
         for write in self._queue.abandon():
@@ -68,9 +65,11 @@ class Shutdown(ConversationPart):
         if self._handle.owned:
             await self._step("close", self._handle.memory.close())
 
-    async def _end_session(self, memory: Memory) -> None:
+    async def _end_session(self, memory: Memory | None) -> None:
         settings = self._settings
         await self._queue.drain()
+        if memory is None:  # it was never opened: what was said goes to the spool
+            return
         await memory.end_session(user_id=settings.user_id, session_id=settings.session_id)
         if self._handle.owned and memory.runtime.options.background.mode is BackgroundMode.HERE:
             with suppress(TimeoutError):  # the rest is done when the memory is opened next
