@@ -8,10 +8,21 @@ from typing import Final
 
 FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding"
 
-TRAINING: Final = ("a", "c", "d", "e", "g", "h", "j")
+TRAINING: Final = ("a", "c", "d", "e", "g", "h", "j", "m", "n", "o", "p")
 CALIBRATION: Final = ("l",)
 HELD_OUT: Final = ("b", "f", "i", "k")
-"""Batches, each by a writer of its own, by what they are used for."""
+FOREIGN: Final = ("q", "r")
+"""Batches, each by a writer of its own, by what they are used for. From `m` on people talk at work,
+of what is not family; `q` and `r` are held out too."""
+
+QUOTED: Final = "none-quote"
+"""Label of turns that are not meant: dictated, quoted, played, dreamt, a joke."""
+
+KIND_OF: Final = {"habit": "fact", "correction": "fact"}
+"""Kinds that are told apart in the data alone."""
+
+DOUBT_OF: Final = {"denied": "sure"}
+"""Certainties likewise."""
 
 HOLDS: Final = "holds"
 """Effect of natural pairs after which the statement still holds, whichever of the others it is."""
@@ -70,6 +81,7 @@ class LabelledPair:
         new: The turn.
         clean: Whether the turn is as written.
         result: What is true afterwards, in the third person; "" if the turn leaves it alone.
+        implied: Whether what changes only follows from the turn: "the new owners have the keys".
     """
 
     effect: str
@@ -77,6 +89,7 @@ class LabelledPair:
     new: str
     clean: bool
     result: str = ""
+    implied: bool = False
 
 
 def turns(batches: Iterable[str], folder: Path = FOLDER) -> list[LabelledTurn]:
@@ -88,14 +101,14 @@ def turns(batches: Iterable[str], folder: Path = FOLDER) -> list[LabelledTurn]:
             for line in (folder / batch / "utterances.tsv").read_text("utf-8").splitlines()
         ]
         for (style, before, text), lines in groupby(rows, key=lambda row: tuple(row[:3])):
-            kept = [row[3:] for row in lines]
+            kept = [row[3:9] for row in lines]
             parts = sorted(
                 (
                     Part(
                         text.index(words),
                         text.index(words) + len(words),
-                        kind,
-                        doubt,
+                        KIND_OF.get(kind, kind),
+                        DOUBT_OF.get(doubt, doubt),
                         statement,
                         _given(when),
                     )
@@ -126,9 +139,9 @@ def natural_pairs(part: str, folder: Path = FOLDER) -> list[LabelledPair]:
 
 def _pairs(file: Path) -> list[LabelledPair]:
     return [
-        LabelledPair(effect, known, new, style == "clean", _given(result))
+        LabelledPair(effect, known, new, style == "clean", _given(result), told == ["consequence"])
         for line in file.read_text("utf-8").splitlines()
-        for effect, known, _, new, style, result in [line.split("\t")]
+        for effect, known, _, new, style, result, *told in [line.split("\t")]
     ]
 
 

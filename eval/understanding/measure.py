@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from eval.statistics import Estimate, bootstrap
-from eval.understanding.data import HOLDS, LabelledPair, LabelledTurn, Part
+from eval.understanding.data import HOLDS, QUOTED, LabelledPair, LabelledTurn, Part
 from hotmem.models import Encoder, Language
 from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
 from hotmem.revision.supersession import is_near
@@ -111,10 +111,12 @@ def turn_figures(turns: Sequence[LabelledTurn], readings: Sequence[TurnReading])
             if _same(part, one)
         ]
         alone = [not reading.parts for turn, reading in rows if not turn.parts]
+        unmeant = [not reading.parts for turn, reading in rows if turn.reason == QUOTED]
         for name, values in (
             ("parts found (recall)", wanted),
             ("parts right (precision)", right),
             ("turns without one left alone", alone),
+            ("turns that are not meant left alone", unmeant),
             ("kind right", kinds),
             ("sure or not right", doubts),
         ):
@@ -162,6 +164,11 @@ def pair_figures(
             share(f"{label}: ended", partial(_has_effect, label), ends)
         share("any of them: ended", lambda pair: pair.effect in OUTDATING, ends)
         share("any of them: ended or marked", lambda pair: pair.effect in OUTDATING, marked)
+        share(
+            "only implied: ended or marked",
+            lambda pair: pair.implied and pair.effect in OUTDATING,
+            marked,
+        )
         share("contradicts: marked", lambda pair: pair.effect == "contradicts", marked)
         share("still holds: falsely ended", lambda pair: pair.effect in STILL, ends)
         share("still holds: falsely marked", lambda pair: pair.effect in STILL, marked)

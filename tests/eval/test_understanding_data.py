@@ -7,19 +7,18 @@ from typing import Final
 import pytest
 
 from eval.language.commands import NAMES, NONE
+from hotmem.models.reader import DOUBTS, EFFECTS, KINDS
 
 DATA: Final = Path(__file__).parents[2] / "eval" / "data" / "understanding"
-BATCHES: Final = tuple("abcdefghijkl")
-STYLES: Final = {"clean", "recognised"}
-KEPT: Final = {
-    *("fact", "preference", "relationship", "plan", "reminder", "event", "instruction", "code"),
-}
+LANGUAGES: Final = ("languages/de", "languages/es", "languages/fr")
+BATCHES: Final = tuple("abcdefghijklmnopqr")
+STYLES: Final = {"clean", "recognised", "disfluent"}
+KEPT: Final = {*KINDS, "habit", "correction"}
 NOTHING: Final = {
     *("none-chat", "none-question", "none-command", "none-hypothetical", "none-quote"),
     *("none-fragment", "none-passing", "none-bot"),
 }
-DOUBTS: Final = {"sure", "hedged", "hearsay"}
-EFFECTS: Final = {"same", "adds", "corrects", "replaces", "ends", "contradicts", "unrelated"}
+CERTAINTIES: Final = {*DOUBTS, "denied"}
 
 
 def lines(file: Path) -> Iterator[list[str]]:
@@ -27,10 +26,10 @@ def lines(file: Path) -> Iterator[list[str]]:
         yield line.split("\t")
 
 
-@pytest.mark.parametrize("batch", BATCHES)
-def test_utterances(batch: str) -> None:
-    for style, before, text, keep, part, statement, about, doubt, when in lines(
-        DATA / batch / "utterances.tsv"
+@pytest.mark.parametrize("name", [*(f"{one}/utterances" for one in BATCHES), *LANGUAGES])
+def test_utterances(name: str) -> None:
+    for style, before, text, keep, part, statement, about, doubt, when, *relation in lines(
+        DATA / f"{name}.tsv"
     ):
         assert style in STYLES
         assert keep in KEPT | NOTHING
@@ -38,7 +37,8 @@ def test_utterances(batch: str) -> None:
         if keep in KEPT:
             assert part in text
             assert statement != "-"
-            assert doubt in DOUBTS
+            assert doubt in CERTAINTIES
+            assert relation in ([], ["-"]) or relation[0].replace("-", "").isalpha()
         else:
             assert part == statement == "-"
 
@@ -47,7 +47,8 @@ def test_utterances(batch: str) -> None:
 def test_pairs(batch: str) -> None:
     found = [tuple(fields) for fields in lines(DATA / batch / "pairs.tsv")]
     assert len(set(found)) == len(found)
-    for label, known, days, new, style, result in found:
+    for label, known, days, new, style, result, *how in found:
+        assert how in ([], ["plain"], ["consequence"])
         assert label in EFFECTS
         assert known and new and int(days) >= 0
         assert style in STYLES
