@@ -18,7 +18,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.types import DecisionAction, Statement, Understanding
 from tests.conversation import START
 from tests.portability.test_importer import export_lines
-from tests.storage.contract.story import NOW, turn
+from tests.storage.contract.story import NOW, turn, user_key
 from tests.storage.contract.test_as_if_never_said import TEXT, history, stored
 from tests.test_leases import background
 
@@ -45,7 +45,7 @@ async def test_an_import_that_was_rolled_back_was_never_made(tmp_path: Path, see
             if user == "ana":
                 await memory.import_records(file)
             await database.write_all(say, user, history(seed + 900)[:8], 20, "after")
-        ana, ben = [await database.read_all(queries.users.find, user) for user in ("ana", "ben")]
+        ana, ben = [await database.write_all(user_key, user) for user in ("ana", "ben")]
         decisions = await database.read(queries.decisions.of_user, ana, 1000)
         (made,) = [one for one in decisions if one.action is DecisionAction.IMPORTED]
         await database.write(queries.undoing.undo, ana, made.id, NOW + timedelta(days=50))
