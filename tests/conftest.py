@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import hypothesis
 import pytest
 import typer.main
 from loguru import logger
@@ -42,6 +43,13 @@ from tests.parts import PARTS, ROOT, part_of
 from tests.postgres import PostgresServer, server
 from tests.reporting import pytest_terminal_summary as pytest_terminal_summary
 from tests.slow import slow_tests
+
+hypothesis.settings.register_profile(
+    "tests",
+    deadline=None,  # other tests run beside them
+    suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture],
+)
+hypothesis.settings.load_profile("tests")
 
 TEMPLATE = "migrated"
 """The database on a PostgreSQL server that tests get copies of."""

@@ -16,7 +16,7 @@ from shutil import copy
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import (
@@ -148,11 +148,7 @@ def test_any_text_is_accepted_as_turn_and_query(database: Path, open_memory: Ope
         memory = open_memory(database)
         runner.run(memory.start())
 
-        @settings(
-            max_examples=40,
-            deadline=None,
-            suppress_health_check=[HealthCheck.function_scoped_fixture],
-        )
+        @settings(max_examples=40)
         @given(st.text(st.characters(codec=None), max_size=80))
         def remembered_and_asked(text: str) -> None:
             try:

@@ -81,7 +81,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory, open_memory: OpenMemory) -
             runner.run(memory.close())
 
 
-@settings(max_examples=examples(120), deadline=None)
+@settings(max_examples=examples(120))
 @given(question=st.sampled_from(QUESTIONS), budget=st.integers(50, 4000))
 def test_every_block_is_within_budget_literal_and_attributed(
     archive: Archive, tokens: TokenCounter, question: str, budget: int

@@ -107,7 +107,7 @@ async def kept_apart(
 
 
 def test_no_id_reaches_rows_of_another_user(encoder: CachedEncoder, language: Language) -> None:
-    @settings(max_examples=examples(30), deadline=None)
+    @settings(max_examples=examples(30))
     @given(pairs)
     def for_any_pair(pair: list[str]) -> None:
         with TemporaryDirectory() as folder:

@@ -178,7 +178,7 @@ async def test_a_turn_is_processed_while_another_user_has_thousands_waiting(
         assert [one.object for one in await memory.memories("ben")] == ["Potola"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(1, 6), st.sampled_from([None, 1, 2, 3])), max_size=60),
     st.integers(1, 8),

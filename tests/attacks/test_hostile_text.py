@@ -175,7 +175,7 @@ mixed = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(text=mixed)
 def test_mixed_hostile_text_is_analysed_in_time(language: Language, text: str) -> None:
     began = time.process_time()

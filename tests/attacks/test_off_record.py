@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.models import load_encoder
@@ -160,7 +160,6 @@ def test_request_at_either_end_of_a_long_turn() -> None:
         assert find_record_request(said) == Command(CommandKind.SKIP_TURN)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_accepted(said: str) -> None:
     find_record_request(said)

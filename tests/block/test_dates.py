@@ -120,7 +120,7 @@ spans = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     drawn=st.lists(
         st.tuples(st.text(max_size=60), st.lists(spans, max_size=4)), min_size=1, max_size=12

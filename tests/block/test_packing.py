@@ -39,7 +39,7 @@ def packed_for(told: list[tuple[Evidence, float]], tokens: TokenCounter, budget:
 KNOWN = (Answerability.DOUBTFUL, Answerability.SOMETHING)
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(
     drawn=statements(),
     budget=st.integers(1, 1500),

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.block.rendering import (
@@ -80,7 +80,6 @@ def test_no_items_render_no_text() -> None:
     assert render([], LAYOUT) == ""
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(hostile, hostile, st.sampled_from(EvidenceKind)), min_size=1, max_size=6))
 def test_no_text_breaks_the_structure_of_a_block(
     told: list[tuple[str, str, EvidenceKind]],
@@ -102,7 +101,6 @@ def test_no_text_breaks_the_structure_of_a_block(
     assert all(row.startswith(starts) for row in text.split("\n"))
 
 
-@settings(deadline=None)
 @given(st.lists(hostile, max_size=10))
 def test_the_nothing_known_text_is_one_line(topics: list[str]) -> None:
     text = render_nothing_known(topics)

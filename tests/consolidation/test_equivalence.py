@@ -103,7 +103,7 @@ def test_any_words_are_accepted(words: list[str]) -> None:
 words = st.text(max_size=60).filter(str.strip)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(words, words, st.floats(-1, 1))
 def test_any_two_texts_have_a_probability(one: str, other: str, cosine: float) -> None:
     seen = StatementPair(one, other, cosine)
@@ -111,14 +111,14 @@ def test_any_two_texts_have_a_probability(one: str, other: str, cosine: float) -
     assert 0 <= equivalence_probability(seen) <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from([text for pair in pairs() for text in (pair.one, pair.other)]))
 def test_no_differences_from_itself(text: str) -> None:
     found = find_differences(statement_features(text), statement_features(text))
     assert not (found.dropped or found.added or found.other_differences)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(pairs()))
 def test_differences_are_symmetric(pair: Pair) -> None:
     one, other = statement_features(pair.one), statement_features(pair.other)

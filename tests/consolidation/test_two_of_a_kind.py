@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.readings import store_understanding
@@ -70,9 +70,7 @@ def told(conn: Connection, *statements: Statement) -> dict[str, MemoryRecord]:
     return {one.text: one for _, one in queries.export_rows.memories(conn, user, 0, 99, 2**62)}
 
 
-checked = settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+checked = settings(max_examples=25)
 
 
 @pytest.mark.parametrize("relation", RELATIONS, ids=lambda one: one.name)

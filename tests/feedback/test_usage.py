@@ -101,7 +101,7 @@ def test_an_items_own_vector_is_used(encoder: CachedEncoder) -> None:
 words = st.text(max_size=80)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(words, words, words)
 def test_strength_is_a_probability(text: str, asked: str, reply: str) -> None:
     (use,) = detect_usage(LETTERS, [item(text)], asked, reply)

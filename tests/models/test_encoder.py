@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.encoder.export import published_encoder
@@ -183,9 +183,7 @@ def test_what_lies_beyond_the_window_is_ignored(quantised: OnnxEncoder) -> None:
 
 
 @given(st.lists(st.text(max_size=60), max_size=8))
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=30)
 def test_any_texts_give_unit_rows(quantised: OnnxEncoder, texts: list[str]) -> None:
     rows = quantised.encode(texts)
     assert rows.shape == (len(texts), quantised.dimension)

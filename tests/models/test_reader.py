@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models.reader import DOUBTS, EFFECTS, KINDS, Reader, runs
@@ -58,9 +58,7 @@ def test_effects_are_probabilities(reader: Reader) -> None:
 
 
 @given(before=st.text(max_size=200), text=st.text(max_size=3000))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 def test_any_text_is_read(reader: Reader, before: str, text: str) -> None:
     reading = reader.read(before, text)
     assert 0 <= reading.kept <= 1

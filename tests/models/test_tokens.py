@@ -55,6 +55,6 @@ def test_an_unknown_encoding_is_refused() -> None:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_can_be_counted(counter: TokenCounter, text: str) -> None:
     assert 0 <= counter.count(text) <= len(text.encode())

@@ -101,7 +101,7 @@ async def test_rules_by_age_and_by_category(database: Path, open_memory: OpenMem
     assert not [word for word in (b"Potola", b"wheat") if word in held]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     said=st.lists(
         st.tuples(st.sampled_from(["ana", "ben", "eve"]), st.integers(0, 60)), max_size=40

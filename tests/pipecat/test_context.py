@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pipecat.processors.aggregators.llm_context import (
     LLMContext,
@@ -42,7 +42,6 @@ def roles(context: LLMContext) -> list[str | None]:
     ]
 
 
-@settings(deadline=None)
 @given(messages)
 def test_block_stands_right_before_the_latest_user_message_of_a_copy(
     given_messages: list[LLMContextMessage],
@@ -58,7 +57,6 @@ def test_block_stands_right_before_the_latest_user_message_of_a_copy(
         assert roles(copy)[place + 2] == "user"
 
 
-@settings(deadline=None)
 @given(messages)
 def test_question_and_visible_texts_are_plain_words(
     given_messages: list[LLMContextMessage],

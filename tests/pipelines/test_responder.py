@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pipecat.frames.frames import (
     LLMContextFrame,
@@ -107,7 +107,6 @@ def test_replies_from_the_conversation() -> None:
     assert reply_to(context) == 'You said: "My dog is called Rocky."'
 
 
-@settings(deadline=None)
 @given(st.text(), st.lists(st.text(alphabet="abcde fgi", min_size=1)))
 def test_replies_contain_only_given_statements(question: str, texts: list[str]) -> None:
     reply = answer(question, tuple(Statement(text, None, ended=False) for text in texts))

@@ -5,7 +5,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput
@@ -31,7 +31,7 @@ def read(path: Path, text: str) -> list[object]:
     return [entry.value for entry in read_records(path)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(objects, min_size=1, max_size=5), st.sampled_from(LISTS), objects)
 def test_every_layout_has_the_same_records(
     tmp_path: Path, records: list[object], name: str, around: dict[str, object]

@@ -5,7 +5,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Turn
@@ -102,7 +102,7 @@ words = st.text(st.characters(categories=("L", "N", "P")), min_size=1, max_size=
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(names, words), min_size=1, max_size=8), st.integers(0, 7))
 def test_written_turns_are_read(tmp_path: Path, said: list[tuple[str, str]], more: int) -> None:
     lines = [

@@ -77,7 +77,7 @@ def test_of_two_of_a_kind_neither_ends_the_other(
     Another name or qualifier ends nothing, another value of the same one does.
     """
 
-    @settings(max_examples=examples(10), deadline=None)
+    @settings(max_examples=examples(10))
     @given(kinds, names, things, st.booleans())
     def two(kind: str, who: list[str], thing: str, by_qualifier: bool) -> None:
         subjects = [f"Ana's {kind} {name}{thing}" for name in who]
@@ -126,7 +126,7 @@ def test_what_is_said_of_one_ends_nothing_of_another(
     """
     changed = 0
 
-    @settings(max_examples=examples(8), deadline=None)
+    @settings(max_examples=examples(8))
     @given(kinds, names)
     def whoever(kind: str, who: list[str]) -> None:
         nonlocal changed

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -32,7 +32,6 @@ def read(encoder: CachedEncoder, one: Evidence) -> Evidence:
     return one._replace(vector=reading.vector, signs=reading.token_signs)
 
 
-@settings(deadline=None)
 @given(statements(most=12), st.data())
 def test_candidate_features_are_finite_and_independent_of_order(
     drawn: list[tuple[Evidence, float]], data: st.DataObject

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 
 from hotmem.ranking.features import FEATURES
 from hotmem.ranking.neighbors import MIN_FACT_RELEVANCE, deduplicate
@@ -14,7 +14,6 @@ from tests.conversation import START
 from tests.ranking.statements import evidence, query, rank_statements, ranked, statements
 
 
-@settings(deadline=None)
 @given(statements())
 def test_candidates_are_ordered_by_score_and_unique(drawn: list[tuple[Evidence, float]]) -> None:
     found = ranked(drawn)
@@ -28,7 +27,6 @@ def test_candidates_are_ordered_by_score_and_unique(drawn: list[tuple[Evidence, 
     assert {one.evidence.key for one in kept} <= {one.evidence.key for one in found}
 
 
-@settings(deadline=None)
 @given(statements(most=12))
 def test_deduplication_keeps_the_highest_relevance(drawn: list[tuple[Evidence, float]]) -> None:
     found = ranked(drawn)

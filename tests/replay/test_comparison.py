@@ -170,7 +170,7 @@ def test_the_interval_has_its_nominal_coverage() -> None:
     assert held >= 50
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=30))
 def test_the_interval_is_within_the_differences(rows: list[tuple[float, int]]) -> None:
     differences, sessions = (

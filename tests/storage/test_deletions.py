@@ -130,7 +130,7 @@ def unaccessed(seen: Sequence[str]) -> list[str]:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_brought_back_it_is_as_it_was(way: str, language: Language) -> None:
-    @settings(max_examples=examples(8), deadline=None)
+    @settings(max_examples=examples(8))
     @given(
         st.lists(
             st.tuples(st.integers(0, len(LINES) - 1), st.integers(0, 2)), min_size=1, max_size=7

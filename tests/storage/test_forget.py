@@ -145,7 +145,7 @@ def test_no_byte_is_left_of_what_is_forgotten(
 ) -> None:
     telling = TELLING[:1] if forget is by_memory else TELLING
 
-    @settings(max_examples=examples(16), deadline=None)
+    @settings(max_examples=examples(16))
     @given(sentences)
     def whatever_is_told(lines: list[Sentence]) -> None:
         async def run(path: Path) -> None:

@@ -126,7 +126,7 @@ def is_found_as_by_hand(conn: Connection, index: Index, sought: QueryVectors = S
     assert all(abs(within[key] - cosine) < 0.02 for key, cosine in by_hand.items())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     steps=st.lists(st.sampled_from(["renew", "tell", "embed", "forget"]), min_size=1, max_size=14),
     portion=st.integers(1, 9),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from loguru import logger
 from rich.panel import Panel
@@ -56,7 +56,6 @@ def test_time_is_linear_in_the_length(text: str) -> None:
     assert time.process_time() - began < 1
 
 
-@settings(deadline=None)
 @given(hostile)
 @example("<\u200b/mem\u00adory>")
 @example("a <\n/memory>")
@@ -138,7 +137,6 @@ def test_displayed_text_has_no_control_characters(made: Callable[[str], Any]) ->
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", output)
 
 
-@settings(deadline=None)
 @given(
     st.recursive(
         st.text() | st.integers() | st.booleans() | st.none(),

@@ -1,6 +1,6 @@
 """Parts of a turn, completed and divided by the parse."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -23,9 +23,7 @@ def test_clauses(language: Language, said: str, words: str, found: list[str]) ->
 
 
 @given(text=st.text(min_size=1, max_size=80), ends=st.tuples(st.floats(0, 1), st.floats(0, 1)))
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 def test_clauses_are_in_order_within_the_text(
     language: Language, text: str, ends: tuple[float, float]
 ) -> None:

@@ -7,7 +7,7 @@ from math import log
 import numpy as np
 import pytest
 import Stemmer
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.storage.queries import turns, users
@@ -57,9 +57,7 @@ def text_of(conn: Connection, passage: int) -> str:
     )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(told=told, asked=asked)
 def test_exactly_the_users_rows_with_a_word_are_found(
     conn: Connection, told: list[tuple[str, str]], asked: list[str]
@@ -85,9 +83,7 @@ def test_exactly_the_users_rows_with_a_word_are_found(
         conn.execute("ROLLBACK")
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100)
 @given(terms=st.lists(st.text(st.characters(codec="utf-8"), max_size=12), max_size=4))
 def test_no_term_is_an_operator(conn: Connection, terms: list[str]) -> None:
     for kind in WORDED:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.storage.queries import forget, sessions, turns, users
@@ -83,9 +83,7 @@ def in_memory(conn: Connection, held: Index) -> list[tuple[int, int, int, bytes 
     ]
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(steps=steps, portion=st.integers(1, 4))
 def test_it_holds_what_the_file_holds_after_every_change(
     conn: Connection, reader: Connection, steps: list[tuple[str, str | int, str]], portion: int

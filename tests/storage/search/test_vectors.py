@@ -99,7 +99,7 @@ def test_the_whole_queue_is_asked_for_in_portions(conn: Connection) -> None:
     ]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_bytes_keep_the_cosine_of_long_vectors(seed: int) -> None:
     one, other = unit(seed, 2, 384)
@@ -140,7 +140,7 @@ def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
     assert [cosine for _, cosine in found] == sorted((cosine for _, cosine in found), reverse=True)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(1, 300),

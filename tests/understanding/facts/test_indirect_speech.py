@@ -54,7 +54,7 @@ FIRST = re.compile(r"(?<![\w'])(?:i|me|my|myself|we|us|our)(?![\w'])", re.IGNORE
 DIGITS = ("nought", "one", "two", "three", "seven", "nine", "0", "0", "7", "double")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     subject=st.sampled_from(["I", "we", "my sister", "my wife and I", "nobody", "our Sam", "she"]),
     verb=st.sampled_from(["told me about", "hated", "can't stand", "will sell us", "might lose"]),
@@ -77,7 +77,7 @@ def test_no_first_person_is_left(
     assert "the the" not in text
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     code=st.lists(st.sampled_from(DIGITS), min_size=1, max_size=9),
     before=st.sampled_from(
@@ -92,7 +92,7 @@ def test_numbers_are_never_dropped_or_collapsed(
     assert said in reported(language, f"{before} {said}")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(text=st.text(alphabet="Iimy abe'\"?.,-\n0né😀", max_size=40), stop=st.integers(0, 40))
 def test_any_text_and_span_is_accepted(language: Language, text: str, stop: int) -> None:
     (doc,) = language.parse([text])

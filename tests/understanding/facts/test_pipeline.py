@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -150,11 +150,7 @@ _WORDS = (
 )
 
 
-@settings(
-    max_examples=examples(150),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=examples(150))
 @given(
     text=st.one_of(
         st.text(max_size=80), st.lists(st.sampled_from(_WORDS.split()), max_size=25).map(" ".join)

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -45,9 +45,7 @@ def test_offsets_of_a_repaired_turn_are_those_of_the_turn(language: Language) ->
     assert spans["Beja"].endswith("Beja") and not {"Paola", "Evora"} & spans.keys()
 
 
-@settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.sampled_from(

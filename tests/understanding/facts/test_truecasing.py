@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -41,9 +41,7 @@ def test_known_names_are_capitalised(language: Language) -> None:
     )
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None
-)
+@settings(max_examples=25)
 @given(text=st.text(alphabet="abcdeiéßŉ '.", min_size=1, max_size=60))
 def test_no_letter_moves(language: Language, text: str) -> None:
     assert restored(language, text).casefold() == text.casefold() and len(

@@ -1,6 +1,6 @@
 """Ambiguous words, and words that only look ambiguous."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -21,9 +21,7 @@ def test_self_contained_utterances_are_not_ambiguous(language: Language, text: s
     assert find_ambiguous(language.parse([text])[0]) == ()
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100)
 @given(
     words=st.lists(
         st.sampled_from(

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -88,9 +88,7 @@ def test_pronouns_are_expanded_from_recent_turns(language: Language) -> None:
     assert expansion(language, "where does Tom live?", *recent) == ()
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=100)
 @given(text=st.text(max_size=80), known=st.lists(st.text(max_size=8), max_size=4))
 def test_any_text_is_analysed_without_failing(
     language: Language, text: str, known: list[str]

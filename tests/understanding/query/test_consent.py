@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem.understanding.query.off_record import confirms_deletion
@@ -25,7 +25,6 @@ def test_confirms_deletion(said: str, yes: bool) -> None:
     assert confirms_deletion(said, "Tom Miller") is yes
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=20))
 def test_any_words_can_be_an_answer(said: str, about: str) -> None:
     assert not confirms_deletion(f"{said} no", about)

@@ -1,6 +1,6 @@
 """Coreference resolution in conversations."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
@@ -32,9 +32,7 @@ def test_turns_beyond_the_limit_are_ignored(language: Language) -> None:
     assert resolve_by_rules(doc, ("it",), [first, *[other] * MAX_TURNS]) == ()
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60)
 @given(texts=st.lists(st.text(max_size=60), min_size=1, max_size=4))
 def test_expansion_is_short_and_from_the_conversation(language: Language, texts: list[str]) -> None:
     *before, doc = language.parse(texts)
