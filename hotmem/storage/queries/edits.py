@@ -24,7 +24,7 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.decisions import record, unmerged_key
 from hotmem.storage.queries.times import from_stored, short, to_stored
-from hotmem.storage.queries.users import ensure_entities
+from hotmem.storage.queries.users import link_entities
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import DecisionAction, EvidenceKind, UserKey, Vector
@@ -105,11 +105,7 @@ def reword(
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [new], [vector], [np.empty((0, 0), dtype=np.uint8)])
         evolutions.assign(conn, [new])
-    for entity in ensure_entities(conn, user, wording.entities):
-        conn.execute(
-            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (entity, new),
-        )
+    link_entities(conn, user, "memory", new, wording.entities)
     record(conn, user, DecisionAction.EDITED, reason, [(old, new)], now)
     return new_name
 

@@ -34,7 +34,7 @@ from hotmem.storage.queries import (
 from hotmem.storage.queries.export_rows import PLAIN, TIMES
 from hotmem.storage.queries.imports import Import, ImportSession, Link, turn_of, user_id_of
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.queries.users import ensure_entities, lock_users
+from hotmem.storage.queries.users import link_entities, lock_users
 from hotmem.storage.rows import insert_row
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -148,11 +148,7 @@ def _store_understanding(conn: Connection, user: UserKey, read: ExportedTurn) ->
         "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, read.turn.id)
     ).fetchone()[0]
     conn.execute("DELETE FROM pending_turns WHERE turn = ?", (key,))
-    for entity in ensure_entities(conn, user, read.entities):
-        conn.execute(
-            "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (entity, key),
-        )
+    link_entities(conn, user, "turn", key, read.entities)
     event_times.put(conn, user, key, read.event_times)
     if read.correction_count:
         conn.execute(
@@ -218,11 +214,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
     key = insert_row(conn, "memories", values)
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
         index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, record.text)
-    for entity in ensure_entities(conn, user, record.entities):
-        conn.execute(
-            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (entity, key),
-        )
+    link_entities(conn, user, "memory", key, record.entities)
     for tag in (*record.tags, *record.found_tags):
         imports.save_tag_state(conn, one, tag)
     tagged_at = record.stored_at or record.said_at

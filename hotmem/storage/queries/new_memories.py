@@ -18,7 +18,7 @@ from hotmem.storage.queries import (
 )
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.queries.users import ensure_entities
+from hotmem.storage.queries.users import link_entities
 from hotmem.storage.rows import insert_row
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
@@ -83,11 +83,7 @@ def insert(
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])
         evolutions.assign(conn, [key])
-    for entity in ensure_entities(conn, user, note.entities):
-        conn.execute(
-            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (entity, key),
-        )
+    link_entities(conn, user, "memory", key, note.entities)
     _tag(conn, user, key, note, now)
     record(conn, user, DecisionAction.FILED, reason, [(key, None)], now)
     return name

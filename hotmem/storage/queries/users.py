@@ -169,9 +169,16 @@ def ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> li
                 ON CONFLICT DO NOTHING""",
             (user, shown.casefold(), shown, encode_sounds(shown)),
         )
-        keys.append(
-            conn.execute(
-                "SELECT id FROM entities WHERE user_key = ? AND key = ?", (user, shown.casefold())
-            ).fetchone()[0]
-        )
+        named = "SELECT id FROM entities WHERE user_key = ? AND key = ?"
+        keys.append(conn.execute(named, (user, shown.casefold())).fetchone()[0])
     return keys
+
+
+def link_entities(
+    conn: Connection, user: UserKey, kind: str, row: int, names: Sequence[str]
+) -> None:
+    """Records that a "turn" or a "memory" speaks of names."""
+    conn.executemany(
+        f"INSERT INTO {kind}_entities (entity, {kind}) VALUES (?, ?) ON CONFLICT DO NOTHING",
+        [(entity, row) for entity in ensure_entities(conn, user, names)],
+    )
