@@ -80,7 +80,8 @@ def store_understanding(
     stored = [
         store_statement(conn, said, statement)
         for statement in understanding.statements
-        if not any(_overlap(statement, correction) for correction in corrected)
+        if not any(statement.start < one.stop and one.start < statement.stop for one in corrected)
+        and not queries.statements.is_read(conn, said, statement)
     ]
     memories = [*corrected.values(), *(memory for memory, _ in stored)]
     confirmed = {name for _, name in stored}
@@ -103,7 +104,7 @@ def _correct(conn: Connection, said: SaidTurn, correction: Correction) -> int | 
     """
     recent = queries.memories.latest_until(conn, said.user, said.order_time)
     amended = find_corrected(correction, recent)
-    if amended is None:
+    if amended is None or queries.statements.is_read(conn, said, amended[1]):
         if correction.wrong:
             queries.statements.count_corrected_turns(conn, said.key, correction.wrong)
         return None
@@ -120,11 +121,6 @@ def _correct(conn: Connection, said: SaidTurn, correction: Correction) -> int | 
     )
     queries.statements.amend(conn, said.user, memory, old.id)
     return memory
-
-
-def _overlap(statement: Statement, correction: Correction) -> bool:
-    """Whether a statement was read from words of a correction."""
-    return statement.start < correction.stop and correction.start < statement.stop
 
 
 def store_statement(

@@ -5,6 +5,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from hotmem import Memory, Turn
 from hotmem.portability import importer
 from hotmem.storage import queries
@@ -189,3 +191,25 @@ async def test_a_block_read_before_forgetting_is_outdated(
     assert memory.runtime.suppression.current(before) is None
     after = await memory.recall("What is my dog called?", user_id="ana")
     assert memory.runtime.suppression.current(after) is after
+
+
+@pytest.mark.parametrize(
+    ("told", "left"),
+    [
+        (("I moved to Oban with Marco last week.", "I live in Oban now."), ["lives in Oban"]),
+        (("My dog is called Potola.", "No, the dog is called Patola."), ["called Patola"]),
+        (("I live in Oban.", "I live in Oban.", "I moved to Leith."), ["in Oban", "to Leith"]),
+    ],
+)
+async def test_what_repeats_a_forgotten_turn_is_known_by_its_own_words(
+    memory: Memory, told: tuple[str, ...], left: list[str]
+) -> None:
+    for number, text in enumerate(told):
+        await memory.remember(said(text, minutes=30 * number, name=f"t{number}"))
+        await memory.settle()
+    await memory.forget(user_id="ana", turn_ids=["t0"])
+    await memory.settle()
+    known = await memory.memories("ana", past=True)
+    assert all(one.turn_ids and "t0" not in one.turn_ids for one in known)
+    assert len(known) == len(left)
+    assert all(any(words in one.text for one in known) for words in left), known

@@ -72,7 +72,7 @@ def find_supersession(
         certain: Whether they are certainly about the same subject, as far as is known.
     """
     confirmed = next(
-        (memory for memory in known if memory.current and _repeats(statement, memory)), None
+        (one for one in known if _holds_at(one, order_time) and _repeats(statement, one)), None
     )
     if confirmed and confirmed.hedged and not statement.hedged and statement.replaces:
         return Supersession(ends=(confirmed.id,))  # said with certainty now
@@ -88,12 +88,9 @@ def find_supersession(
     if not statement.replaces:
         held = next((one for one in known if _holds_instead(one, statement)), None)
         return Supersession(doubted_by=None if held is None else held.id)
-    sure: list[StoredMemory] = []
-    unsure: list[StoredMemory] = []
-    for memory in known:
-        if _contradicts(statement, memory):
-            doubtful = _is_doubtful(statement, memory, certain=certain)
-            (unsure if doubtful else sure).append(memory)
+    denied = [memory for memory in known if _contradicts(statement, memory)]
+    unsure = [memory for memory in denied if _is_doubtful(statement, memory, certain=certain)]
+    sure = [memory for memory in denied if memory not in unsure]
     if _is_mostly_another(statement, certain=certain):
         unsure = []
     later = next((one for one in unsure if one.order_time > order_time and one.current), None)
@@ -109,6 +106,12 @@ def find_supersession(
         doubted_by=None if later is None else later.id,
         reason=HEDGED if unsure and statement.hedged else OTHER_SUBJECT if unsure else OTHER_VALUE,
     )
+
+
+def _holds_at(memory: StoredMemory, time: datetime) -> bool:
+    """Whether a memory holds, or held when something was said that is only read now."""
+    ended = memory.valid_until
+    return memory.current or (ended is not None and memory.order_time <= time < ended)
 
 
 def _holds_instead(memory: StoredMemory, statement: Statement) -> bool:

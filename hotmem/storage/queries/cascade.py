@@ -41,6 +41,20 @@ RECALLS_OF_TURNS: Final = """
 """Recalls whose query is the text of one of the turns, or whose block contained one."""
 
 
+FIRST_SAID: Final = """
+    SELECT x.memory FROM sources x JOIN memories m ON m.id = x.memory
+    WHERE m.user_key = :user AND m.stored_at IS NULL AND x.memory = ANY(:affected)
+        AND NOT EXISTS (SELECT 1 FROM memories o WHERE m.id IN (o.amends, o.merged_into))
+    GROUP BY x.memory HAVING min(x.turn) = ANY(:turns)"""
+"""Memories whose words are those of one of the turns, whoever repeated them."""
+
+READ_AGAIN: Final = """
+    INSERT INTO pending_turns (turn, user_key) SELECT DISTINCT turn, CAST(:user AS BIGINT)
+    FROM sources WHERE memory = ANY(:memories) OR memory IN (SELECT id FROM memories
+        WHERE +user_key = :user AND amends = ANY(:orphans)) ON CONFLICT DO NOTHING"""
+"""Has the turns read again that repeated or corrected memories whose words are forgotten."""
+
+
 def delete_memories(
     conn: Connection, user: UserKey, keys: Sequence[int], affected: Collection[Group] = ()
 ) -> list[str]:
@@ -101,13 +115,14 @@ def delete(
     turns: Sequence[int],
     memories: Sequence[int],
     *,
-    kept: Iterable[int] = (),
+    kept: Collection[int] = (),
     categories: Iterable[Category] = (),
     summaries: Iterable[int] = (),
 ) -> None:
-    """Deletes turns, memories, and memories left without a turn.
+    """Deletes turns, memories, and memories with their words or left without a turn.
 
-    Summaries of the affected sessions are deleted and become due again.
+    A turn that repeated such a memory is read again. Summaries of the affected sessions are deleted
+    and become due again.
 
     Args:
         conn: The writer, within a transaction.
@@ -131,10 +146,11 @@ def delete(
             values,
         ),
     ]
-    kept_keys = set(kept)
     affected = conn.execute(
         "SELECT memory, count(*) FROM sources WHERE turn = ANY(:turns) GROUP BY memory", values
     ).fetchall()
+    losing = [key for key, _ in affected if key not in kept]
+    worded = column(conn, FIRST_SAID, values | {"affected": losing})
     conn.execute(RECALLS_OF_TURNS, values)
     effects.clear_caused_doubts(conn, user, turns=turns)
     removed = conn.execute(
@@ -147,12 +163,13 @@ def delete(
         conn,
         """SELECT id FROM memories m WHERE +user_key = ? AND id = ANY(?) AND
             NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
-        (user, [key for key, _ in affected if key not in kept_keys]),
+        (user, losing),
     )
+    conn.execute(READ_AGAIN, {"user": user, "memories": worded, "orphans": orphans})
     groups = effects.count_sources_gone(conn, user, affected)
     for key in orphans:
         decisions.release_merged(conn, user, key)
-    deleted = delete_memories(conn, user, [*memories, *orphans], groups)
+    deleted = delete_memories(conn, user, [*memories, *orphans, *worded], groups)
     deletion_marks.add(conn, user, "memory", deleted)
     subcategories.remove_stale_words(conn, user, categories)
     sessions = {"user": user, "sessions": sessions_of, "due": WHEN_ENDED}

@@ -9,6 +9,7 @@ from uuid import uuid4
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, effects, event_times, index_entries, tags, users
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.rows import exists
 from hotmem.text.validation import normalize_value
 from hotmem.types import DecisionAction, EvidenceKind, Statement, UserKey
 from hotmem.types.understanding import EventTime
@@ -63,12 +64,19 @@ def put_mentions(
     conn: Connection, turn: SaidTurn, names: Sequence[str], times: Sequence[EventTime]
 ) -> None:
     """Stores the entities that a turn mentions, and the times of events."""
-    for entity in users.ensure_entities(conn, turn.user, names):
-        conn.execute(
-            "INSERT INTO turn_entities (entity, turn) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (entity, turn.key),
-        )
+    users.link_entities(conn, turn.user, "turn", turn.key, names)
     event_times.put(conn, turn.user, turn.key, times)
+
+
+def is_read(conn: Connection, turn: SaidTurn, statement: Statement) -> bool:
+    """Whether a statement was read from this turn before, which may be read again."""
+    value = normalize_value(statement.object)
+    return exists(
+        conn,
+        """SELECT 1 FROM sources x JOIN memories m ON m.id = x.memory WHERE x.turn = ?
+            AND (m.relation, lower(m.subject), m.value, m.negated) = (?, lower(?), ?, ?)""",
+        (turn.key, statement.relation, statement.subject, value, int(statement.negated)),
+    )
 
 
 def insert(conn: Connection, turn: SaidTurn, statement: Statement) -> int:
@@ -106,11 +114,7 @@ def insert(conn: Connection, turn: SaidTurn, statement: Statement) -> int:
             ON CONFLICT DO NOTHING""",
         (key, turn.key, statement.start, statement.stop),
     )
-    for entity in users.ensure_entities(conn, turn.user, statement.entities):
-        conn.execute(
-            "INSERT INTO memory_entities (entity, memory) VALUES (?, ?) ON CONFLICT DO NOTHING",
-            (entity, key),
-        )
+    users.link_entities(conn, turn.user, "memory", key, statement.entities)
     return key
 
 
