@@ -46,7 +46,7 @@ FIRST_SAID: Final = """
     WHERE m.user_key = :user AND m.stored_at IS NULL AND x.memory = ANY(:affected)
         AND NOT EXISTS (SELECT 1 FROM memories o WHERE m.id IN (o.amends, o.merged_into))
     GROUP BY x.memory HAVING min(x.turn) = ANY(:turns)"""
-"""Memories whose words are those of one of the turns, whoever repeated them."""
+"""Memories that one of the turns said first, in its words."""
 
 READ_AGAIN: Final = """
     INSERT INTO pending_turns (turn, user_key) SELECT DISTINCT turn, CAST(:user AS BIGINT)

@@ -426,14 +426,13 @@ def delete(
         DeletionChanged: If something else would be deleted.
     """
     with conn.row_changes(FOREIGN_KEYS) as changes:
-        remove = (
-            _remove_all
-            if isinstance(target, ForgetEverything)
-            else partial(forget.remove, target=target)
-        )
+        everything = isinstance(target, ForgetEverything)
+        remove = _remove_all if everything else partial(forget.remove, target=target)
         removed = forget.count_removed(conn, user, remove, confirmed=confirmed)
     if not removed.anything:
         return removed
+    again = [row[0] for name, old, row in changes if name == "pending_turns" and old is None]
+    conn.execute("UPDATE pending_turns SET held = 1 WHERE turn = ANY(?)", (again,))  # until erased
     counts = json.dumps(removed.counts())
     (key,) = conn.execute(
         """INSERT INTO deletions (user_key, asked_at, erase_at, counts, encoder)
@@ -500,6 +499,7 @@ def erase_due(conn: Connection, now: datetime) -> None:
     moment = to_stored(now)
     _lock_owners(conn, "erase_at <= ?", moment)
     owners = column(conn, "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,))
+    conn.execute("UPDATE pending_turns SET held = 0 WHERE user_key = ANY(?)", (owners,))
     for user in dict.fromkeys(owners):
         remaining = " UNION ALL ".join(
             f"SELECT 1 FROM {table} WHERE user_key = :user" for table in (*USER_TABLES, "deletions")

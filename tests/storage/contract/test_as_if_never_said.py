@@ -158,3 +158,17 @@ async def test_what_is_shown_again_ends_by_what_was_said_while_it_was_hidden(
     ended = {one.text: one.valid_until for one in found}
     assert ended["Skipper lives in Leith."] == NOW + timedelta(hours=2)
     assert ended["Skipper lives in Oban."] is None
+
+
+async def test_a_name_is_linked_once_whatever_its_case(database: Database) -> None:
+    def link(conn: Connection, user: UserKey) -> list[int]:
+        (key, _), *_ = queries.turns.waiting(conn, UserRotation(), 1)
+        queries.users.link_entities(conn, user, "turn", key, ["Leith", "LEITH", "Oban"])
+        leith, oban = queries.users.ensure_entities(conn, user, ["leith", " oban"])
+        linked = conn.execute("SELECT entity FROM turn_entities WHERE turn = ?", (key,)).fetchall()
+        assert {one for (one,) in linked} == {leith, oban}
+        return [one for (one,) in linked]
+
+    ana = await database.write_all(user_key, "ana")
+    await database.write_all(queries.turns.add, turn(TEXT), NOW)
+    assert len(await database.write(link, ana)) == 2

@@ -15,7 +15,7 @@ from hotmem.storage import queries
 UNCOVERED: Final = Path(__file__).with_name("uncovered.txt")
 """Functions that no contract test calls yet. Call one and remove it there; none may be added."""
 
-MOST_UNCOVERED: Final = 50
+MOST_UNCOVERED: Final = 49
 """Length of the list of uncovered functions at most; lower it as the list shrinks."""
 
 
