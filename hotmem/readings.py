@@ -104,9 +104,9 @@ def _correct(conn: Connection, said: SaidTurn, correction: Correction) -> int | 
     """
     recent = queries.memories.latest_until(conn, said.user, said.order_time)
     amended = find_corrected(correction, recent)
+    if amended is None and correction.wrong:
+        queries.statements.count_corrected_turns(conn, said.key, correction.wrong)
     if amended is None or queries.statements.is_read(conn, said, amended[1]):
-        if correction.wrong:
-            queries.statements.count_corrected_turns(conn, said.key, correction.wrong)
         return None
     old, statement = amended
     memory = queries.statements.insert(conn, said, statement)

@@ -11,9 +11,8 @@ FOLDER: Final = Path(__file__).parents[1] / "data" / "understanding"
 TRAINING: Final = ("a", "c", "d", "e", "g", "h", "j", "m", "n", "o", "p")
 CALIBRATION: Final = ("l",)
 HELD_OUT: Final = ("b", "f", "i", "k")
-FOREIGN: Final = ("q", "r")
 """Batches, each by a writer of its own, by what they are used for. From `m` on people talk at work,
-of what is not family; `q` and `r` are held out too."""
+of what is not family; `q` and `r` are held out too, and measured when they are named."""
 
 QUOTED: Final = "none-quote"
 """Label of turns that are not meant: dictated, quoted, played, dreamt, a joke."""

@@ -43,8 +43,8 @@ RECALLS_OF_TURNS: Final = """
 
 FIRST_SAID: Final = """
     SELECT x.memory FROM sources x JOIN memories m ON m.id = x.memory
-    WHERE m.user_key = :user AND m.stored_at IS NULL AND x.memory = ANY(:affected)
-        AND NOT EXISTS (SELECT 1 FROM memories o WHERE m.id IN (o.amends, o.merged_into))
+    WHERE +m.user_key = :user AND m.stored_at IS NULL AND x.memory = ANY(:affected)
+        AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.amends = m.id OR o.merged_into = m.id)
     GROUP BY x.memory HAVING min(x.turn) = ANY(:turns)"""
 """Memories that one of the turns said first, in its words."""
 
@@ -73,11 +73,7 @@ def delete_memories(
     """
     deleted = conn.execute(MERGED_AND_AMENDING, {"user": user, "keys": list(keys)}).fetchall()
     deleted_keys = [key for key, _ in deleted]
-    values = {
-        "user": user,
-        "keys": deleted_keys,
-        "names": [name for _, name in deleted],
-    }
+    values = {"user": user, "keys": deleted_keys, "names": [name for _, name in deleted]}
     categories = column(
         conn,
         "SELECT DISTINCT category FROM memories WHERE +user_key = :user AND id = ANY(:keys)",

@@ -83,6 +83,11 @@ NULLABLE_KEYS: Final = frozenset(
 """Foreign keys that may be null; they are set once all rows are restored."""
 
 
+READ_AGAIN: Final = """
+    UPDATE pending_turns SET held = 0
+    WHERE user_key = ANY(?) AND user_key NOT IN (SELECT user_key FROM deletions)"""
+"""Lets the turns be read that wait until nothing of their user's can be brought back."""
+
 VECTOR_COLUMNS: Final = frozenset({"vector", "bits", "centroid", "centre"})
 """Columns computed by an encoder."""
 
@@ -499,7 +504,7 @@ def erase_due(conn: Connection, now: datetime) -> None:
     moment = to_stored(now)
     _lock_owners(conn, "erase_at <= ?", moment)
     owners = column(conn, "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,))
-    conn.execute("UPDATE pending_turns SET held = 0 WHERE user_key = ANY(?)", (owners,))
+    conn.execute(READ_AGAIN, (owners,))
     for user in dict.fromkeys(owners):
         remaining = " UNION ALL ".join(
             f"SELECT 1 FROM {table} WHERE user_key = :user" for table in (*USER_TABLES, "deletions")
@@ -544,16 +549,13 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
     Restoring them would bring it back.
     """
     keys = column(conn, "SELECT id FROM deletions WHERE user_key = ?", (user,))
-    if not keys:
-        return
     names = frozenset(target.turn_ids) if isinstance(target, ForgetTurns) else frozenset()
     matches = name_finder(target.name) if isinstance(target, ForgetEntity) else None
     session_id = target.session_id if isinstance(target, ForgetSession) else None
     memory_id = target.memory_id if isinstance(target, ForgetMemory) else None
     timed = isinstance(target, ForgetSpan)
-    after, before = (
-        (target.after, target.before) if isinstance(target, ForgetSpan) else (None, None)
-    )
+    after = target.after if isinstance(target, ForgetSpan) else None
+    before = target.before if isinstance(target, ForgetSpan) else None
     live = conn.execute(
         "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, session_id)
     ).fetchone()
@@ -590,6 +592,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
         } | set(live or ())
         if any(concerns(relation, row, sessions) for relation, row in rows):
             conn.execute("DELETE FROM deletions WHERE user_key = ? AND id = ?", (user, key))
+    conn.execute(READ_AGAIN, ([user],))
 
 
 def _lock_owners(conn: Connection, condition: str, *values: int) -> None:
