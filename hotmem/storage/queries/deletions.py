@@ -436,7 +436,7 @@ def delete(
         removed = forget.count_removed(conn, user, remove, confirmed=confirmed)
     if not removed.anything:
         return removed
-    again = [row[0] for name, old, row in changes if name == "pending_turns" and old is None]
+    again = [new[0] for name, old, new in changes if name == "pending_turns" and new and not old]
     conn.execute("UPDATE pending_turns SET held = 1 WHERE turn = ANY(?)", (again,))  # until erased
     counts = json.dumps(removed.counts())
     (key,) = conn.execute(
