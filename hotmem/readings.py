@@ -95,6 +95,9 @@ def store_understanding(
         ends=[name for name in revision.ends if name not in confirmed],
         doubts=[name for name in revision.doubts if name not in confirmed],
     )
+    if memories and queries.statements.is_late(conn, said):
+        groups = queries.effects.groups_of(conn, said.user, memories)
+        queries.derivation.rederive(conn, said.user, groups)
 
 
 def _correct(conn: Connection, said: SaidTurn, correction: Correction) -> int | None:

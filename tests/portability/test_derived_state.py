@@ -19,7 +19,7 @@ from hotmem.types import DecisionAction, Statement, Understanding
 from tests.conversation import START
 from tests.portability.test_importer import export_lines
 from tests.storage.contract.story import NOW, turn, user_key
-from tests.storage.contract.test_as_if_never_said import TEXT, history, stored
+from tests.storage.contract.test_as_if_never_said import TEXT, history, read_again, stored
 from tests.test_leases import background
 
 
@@ -50,6 +50,8 @@ async def test_an_import_that_was_rolled_back_was_never_made(tmp_path: Path, see
         (made,) = [one for one in decisions if one.action is DecisionAction.IMPORTED]
         await database.write(queries.undoing.undo, ana, made.id, NOW + timedelta(days=50))
         await importer.revert_imports(memory.runtime.storage, memory.runtime.priority)
+        told = dict(enumerate(history(seed))) | dict(enumerate(history(seed + 900), 20))
+        await database.write_all(read_again, told)
         assert await database.read(stored, ana) == await database.read(stored, ben)
 
 

@@ -5,7 +5,8 @@ To add a layer:
 1. Add a member to `hotmem.types.Layer`, and its start weight to `hotmem.types.Weights`.
 2. Write a module here with a class that satisfies `LayerSearch` (see `semantic`, the shortest).
 3. Add the class to `LAYER_SEARCHES` below.
-4. Give its evidence features in `hotmem.ranking.features`, and run `python -m eval train`.
+4. Give its evidence features in `hotmem.ranking.features`, and refit both models of
+   relevance (`python -m eval train`, `python -m eval train-network`).
 """
 
 from collections.abc import Collection

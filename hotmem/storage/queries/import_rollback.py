@@ -1,9 +1,9 @@
 """Rolls an import back, a few rows at a time.
 
 Rows of the import are deleted and values it changed are restored; what was said since stays.
-A memory merged into a deleted one is unmerged, and memories of the import that were said or stored
-again since stay as said then. What is left is derived again (`derivation`), as if the import had
-never been.
+A memory merged into a deleted one is unmerged, and memories of the import that were stored again
+since stay as stored then. Turns that repeated or corrected a memory of the import are read again,
+and what is left is derived again (`derivation`), as if the import had never been.
 """
 
 import json
@@ -38,25 +38,33 @@ USER_TABLES: Final = ("turns", "memories", "recalls", "weights", "imports")
 
 QUALITY: Final = TypeAdapter(QualityRecord)
 
-REPEATED: Final = """
-    SELECT m.id FROM memories m WHERE +m.user_key = :user AND m.id = ANY(:keys) AND (
-        EXISTS (SELECT 1 FROM sources x JOIN turns t ON t.id = x.turn WHERE x.memory = m.id
-            AND t.import IS DISTINCT FROM :import)
-        OR EXISTS (SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
-            WHERE x.memory = m.id AND d.action = 'confirmed'))"""
-"""Memories that were said in turns outside the import, or stored again."""
+STORED_AGAIN: Final = """
+    SELECT m.id FROM memories m WHERE +m.user_key = :user AND m.id = ANY(:keys) AND EXISTS (
+        SELECT 1 FROM decision_memories x JOIN decisions d ON d.id = x.decision
+        WHERE x.memory = m.id AND d.action = 'confirmed')"""
 
-DETACH_REPEATED: Final = """
-    UPDATE memories AS m SET import = NULL, confirmations = greatest(0,
+DETACH_STORED: Final = """
+    UPDATE memories AS m SET import = NULL, confirmations =
         -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
-            ON t.id = x.turn WHERE x.memory = m.id AND t.import IS DISTINCT FROM :import)),
-        stored_at = CASE WHEN s.times > 0 THEN coalesce(m.stored_at, s.at) ELSE m.stored_at END
+            ON t.id = x.turn WHERE x.memory = m.id AND t.import IS DISTINCT FROM :import),
+        stored_at = coalesce(m.stored_at, s.at)
     FROM (SELECT k.id, count(d.id) AS times, max(d.decided_at) AS at
-        FROM memories k LEFT JOIN decision_memories x ON x.memory = k.id
-          LEFT JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed'
+        FROM memories k JOIN decision_memories x ON x.memory = k.id
+          JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed'
         WHERE +k.user_key = :user AND k.id = ANY(:keys) GROUP BY k.id) AS s
     WHERE +m.user_key = :user AND s.id = m.id"""
-"""Detaches repeated memories from the import."""
+"""Detaches memories from the import that were stored again."""
+
+CORRECTIONS: Final = """
+    SELECT id FROM memories WHERE +user_key = :user AND amends = ANY(:keys) AND stored_at IS NULL"""
+"""Memories read from turns that corrected others."""
+
+READ_AGAIN: Final = """
+    INSERT INTO pending_turns (turn, user_key) SELECT DISTINCT x.turn, t.user_key
+    FROM sources x JOIN turns t ON t.id = x.turn
+    WHERE x.memory = ANY(:keys) AND +t.user_key = :user AND t.import IS DISTINCT FROM :import
+    ON CONFLICT DO NOTHING"""
+"""Has the turns outside the import read again that repeated or corrected its memories."""
 
 STALE_RECALLS: Final = """
     DELETE FROM recalls WHERE user_key = :user AND asked_at >= :begun AND id IN (
@@ -161,6 +169,9 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
         "SELECT memory, count(*) FROM sources WHERE turn = ANY(?) GROUP BY memory",
         (keys,),
     ).fetchall()
+    affected_keys = [memory for memory, _ in affected]
+    first = {"user": one.user, "turns": keys, "affected": affected_keys}
+    worded = column(conn, cascade.FIRST_SAID, first)
     entities = column(
         conn, "SELECT DISTINCT entity FROM turn_entities WHERE turn = ANY(?)", (keys,)
     )
@@ -175,8 +186,8 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)
         AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)
     """
-    affected_keys = [memory for memory, _ in affected]
-    _delete_imported(conn, one, column(conn, sourceless, (one.user, affected_keys)), groups)
+    alone = column(conn, sourceless, (one.user, affected_keys))
+    _delete_imported(conn, one, [*{*worded, *alone}], groups)
     _delete_unmentioned(conn, one.user, entities)
     for session in sessions:
         _update_session(conn, one, session)
@@ -205,16 +216,18 @@ any."""
 def _delete_imported(
     conn: Connection, one: RollbackState, keys: Sequence[int], affected: Collection[Group] = ()
 ) -> None:
-    """Deletes memories of the import, except those repeated since, and derives what is left."""
-    kept = column(conn, REPEATED, {"user": one.user, "keys": list(keys), "import": one.key})
-    conn.execute(DETACH_REPEATED, {"user": one.user, "keys": kept, "import": one.key})
+    """Deletes memories of the import, except those stored again, and derives what is left."""
+    kept = column(conn, STORED_AGAIN, {"user": one.user, "keys": list(keys)})
+    conn.execute(DETACH_STORED, {"user": one.user, "keys": kept, "import": one.key})
     conn.execute(
         """DELETE FROM sources WHERE memory = ANY(?)
                AND EXISTS (SELECT 1 FROM turns t WHERE t.id = sources.turn AND t.import = ?)""",
         (kept, one.key),
     )
     deleted = [key for key in keys if key not in kept]
+    deleted += column(conn, CORRECTIONS, {"user": one.user, "keys": deleted})
     values = {"user": one.user, "keys": deleted}
+    conn.execute(READ_AGAIN, {**values, "import": one.key})
     for key in column(
         conn,
         """SELECT id FROM memories WHERE +user_key = :user AND merged_into = ANY(:keys)

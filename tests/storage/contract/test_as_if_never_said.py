@@ -1,6 +1,6 @@
 """What is forgotten or withdrawn leaves the memory as the same history without it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from random import Random
 from typing import Any, Final
@@ -67,10 +67,10 @@ def tell(
         store_understanding(conn, key, read)
 
 
-def read_again(conn: Connection, told: Sequence[Statement]) -> None:
-    """Read the turns that wait to be read again."""
+def read_again(conn: Connection, told: Mapping[int, Statement]) -> None:
+    """Read the turns that wait to be read again, which are named after their numbers."""
     for key, said in queries.turns.waiting(conn, UserRotation(), 99):
-        store_understanding(conn, key, Understanding((told[int(said.id.removeprefix("t"))],)))
+        store_understanding(conn, key, Understanding((told[int(said.id.lstrip("aefortb"))],)))
 
 
 def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:
@@ -84,7 +84,7 @@ async def test_a_forgotten_turn_was_never_said(database: Database, seed: int) ->
     await database.write_all(tell, "ana", told)
     await database.write_all(tell, "ben", told, {gone})
     await database.write(queries.forget.remove, ana, ForgetTurns((f"t{gone}",)))
-    await database.write_all(read_again, told)
+    await database.write_all(read_again, dict(enumerate(told)))
     assert await database.read(stored, ana) == await database.read(stored, ben)
     assert not await database.read_all(queries.maintenance.faults)
 
