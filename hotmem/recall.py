@@ -20,7 +20,7 @@ from hotmem.errors import DeadlineExceeded
 from hotmem.feedback.learning import weights_for_intent
 from hotmem.models import TokenCounter
 from hotmem.ranking.features import candidate_features
-from hotmem.ranking.ranker import assess, rank
+from hotmem.ranking.ranker import Ranking, assess, rank
 from hotmem.ranking.relevance import Answerability, RelevanceModel
 from hotmem.retrieval.candidates import load_candidates
 from hotmem.retrieval.context import RecallRequest, RetrievalContext, Retrieved, search_layers
@@ -114,8 +114,7 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
     query, candidates, budget = retrieved.query, retrieved.candidates, request.max_tokens
     if not query.analysis.needs_memory:
         return Composition(Packed(), "The utterance needs no memory.")
-    features, weights = candidate_features(query, candidates), retrieved.profile.weights
-    ranking = rank(query, candidates, features, context.model, weights, budget)
+    ranking = rank_retrieved(context, retrieved, budget)
     statements, merged = quotes(ranking.candidates, query.index_language)
     known, count = ranking.answerability, context.tokens.count
     if query.analysis.language != ENGLISH:  # the model, fitted on English, cannot tell
@@ -140,6 +139,19 @@ def compose(context: RecallContext, request: RecallRequest, retrieved: Retrieved
             if (tokens := count(text)) <= budget:
                 packed = Packed((), text, tokens)
     return Composition(packed, reason, merged, known)
+
+
+def rank_retrieved(context: RecallContext, retrieved: Retrieved, budget: int) -> Ranking:
+    """Rank the candidates by the memory's model and the user's weights.
+
+    Args:
+        context: The resources of the read path.
+        retrieved: The candidates and their query.
+        budget: Tokens that they may take, which limits their number.
+    """
+    query, candidates = retrieved.query, retrieved.candidates
+    features, weights = candidate_features(query, candidates), retrieved.profile.weights
+    return rank(query, candidates, features, context.model, weights, budget)
 
 
 async def _heard(

@@ -23,10 +23,8 @@ from hotmem.operations.requests import SearchOptions
 from hotmem.operations.scoring import UNLIMITED_BUDGET
 from hotmem.operations.search import query_analysis, search
 from hotmem.operations.store import find_repeated
-from hotmem.ranking.features import candidate_features
-from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import RecallContext, retrieve
+from hotmem.recall import RecallContext, rank_retrieved, retrieve
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage import queries
 from hotmem.storage.search.searches import SessionSearch, VectorSearch
@@ -178,15 +176,7 @@ async def search_contextual(
     """
     retrieved = await retrieve(context, request, StageTimer())
     query = retrieved.query
-    ranking = rank(
-        query,
-        retrieved.candidates,
-        candidate_features(query, retrieved.candidates),
-        context.model,
-        retrieved.profile.weights,
-        UNLIMITED_BUDGET,
-    )
-    messages = best_messages(ranking.candidates)
+    messages = best_messages(rank_retrieved(context, retrieved, UNLIMITED_BUDGET).candidates)
     if messages:
         sessions, theme = await _sessions(context, query, messages)
         repeated = find_repeated(await _passages(context, query, theme))

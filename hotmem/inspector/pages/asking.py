@@ -9,10 +9,8 @@ from starlette.responses import Response
 from hotmem.block.quotes import quotes
 from hotmem.core.timing import StageTimer
 from hotmem.inspector.changes import Site
-from hotmem.ranking.features import candidate_features
-from hotmem.ranking.ranker import rank
 from hotmem.ranking.scored_candidate import ScoredCandidate
-from hotmem.recall import retrieve
+from hotmem.recall import rank_retrieved, retrieve
 from hotmem.retrieval.context import RecallRequest
 from hotmem.storage.inspection import conversations, statements
 from hotmem.text.validation import clean_text
@@ -66,16 +64,7 @@ async def dropped_candidates(site: Site, block: ContextBlock) -> list[ScoredCand
         site.memory.runtime.options.recall.max_tokens,
     )
     found = await retrieve(reader, request, StageTimer())
-    if not found.candidates:
-        return []
-    ranking = rank(
-        found.query,
-        found.candidates,
-        candidate_features(found.query, found.candidates),
-        reader.model,
-        found.profile.weights,
-        request.max_tokens,
-    )
+    ranking = rank_retrieved(reader, found, request.max_tokens)
     statements, _ = quotes(ranking.candidates, found.query.index_language)
     given = {(item.kind, item.memory_id or item.turn_ids) for item in block.items}
     return [
