@@ -5,9 +5,11 @@ Deletions, which cannot be undone, need a confirmation.
 
 import contextlib
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import Any, Final, TypeVar
+from operator import attrgetter
+from typing import Any, Final, NamedTuple, TypeVar
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -194,13 +196,31 @@ def found(row: T | None) -> T:
 
 REASON: Final = "by hand, in the inspector"
 
-LISTS: Final = {
-    "memory": "/memories",
-    "conversation": "/conversations",
-    "name": "/names",
-    "everything": "/",
+
+class Deletable(NamedTuple):
+    """A row that can be deleted.
+
+    Attributes:
+        read: Reads it by its number.
+        argument: The argument of `Memory.forget` that names it.
+        name: Its value for a row.
+        page: The page that is shown after the deletion.
+    """
+
+    read: OfUser[[int], Any]
+    argument: str
+    name: Callable[[Any], str]
+    page: str
+
+
+DELETABLE: Final = {
+    "memory": Deletable(statements.memory, "memory_id", attrgetter("row.id"), "/memories"),
+    "conversation": Deletable(
+        conversations.session, "session_id", attrgetter("id"), "/conversations"
+    ),
+    "name": Deletable(statements.entity, "entity", attrgetter("name"), "/names"),
 }
-"""The page that is shown after a deletion, by what was deleted."""
+"""What can be deleted besides everything, by its name in the forms."""
 
 
 async def edit(site: Site, request: Request) -> Response:
@@ -261,8 +281,8 @@ async def merge(site: Site, request: Request) -> Response:
 async def confirm_forget(site: Site, request: Request) -> Response:
     """Show what would be deleted, and ask for confirmation."""
     what, number = request.query_params.get("what", ""), request.query_params.get("key", "")
-    thing = await _target(site, what, number)
-    preview = await site.memory.forget(user_id=site.user_id, dry_run=True, **_deletion(what, thing))
+    thing, deletion = await _target(site, what, number)
+    preview = await site.memory.forget(user_id=site.user_id, dry_run=True, **deletion)
     return site.show("forget.html", what=what, key=number, thing=thing, preview=preview)
 
 
@@ -270,7 +290,7 @@ async def forget(site: Site, request: Request) -> Response:
     """Delete a memory, a conversation, a name or everything, as it was shown."""
     fields = await form(request, site.form_token)
     what = fields.get("what", "")
-    deletion = _deletion(what, await _target(site, what, fields.get("key", "")))
+    _, deletion = await _target(site, what, fields.get("key", ""))
     if what == "everything" and fields.get("typed") != site.user_id:
         raise InvalidInput(
             f"Nothing was deleted. To delete everything, type {site.user_id} into the field."
@@ -282,8 +302,9 @@ async def forget(site: Site, request: Request) -> Response:
             "reload the page, and confirm again."
         )
     receipt = await site.memory.forget(user_id=site.user_id, confirmed=preview.ids, **deletion)
+    page = DELETABLE[what].page if what in DELETABLE else "/"
     read = receipt.leftovers is Leftovers.JOURNAL
-    return site.go(f"{LISTS[what]}?done={'forgotten_read' if read else 'forgotten'}")
+    return site.go(f"{page}?done={'forgotten_read' if read else 'forgotten'}")
 
 
 async def undo(site: Site, request: Request) -> Response:
@@ -312,31 +333,14 @@ async def edit_topic(site: Site, request: Request) -> Response:
     return site.go("/subcategories?done=regrouped")
 
 
-def _deletion(what: str, target: Any) -> dict[str, Any]:  # noqa: ANN401 - one of several rows
-    """Return the arguments of `Memory.forget` for a target."""
-    match what:
-        case "memory":
-            return {"memory_id": target.row.id}
-        case "conversation":
-            return {"session_id": target.id}
-        case "name":
-            return {"entity": target.name}
-        case _:
-            return {"everything": True}
-
-
-async def _target(site: Site, what: str, number: str) -> Any:  # noqa: ANN401 - one of several rows
-    """Return the row to delete, if it exists and belongs to the user."""
+async def _target(site: Site, what: str, number: str) -> tuple[Any, dict[str, Any]]:
+    """The row to delete, if it exists and belongs to the user, and the arguments of `forget`."""
     rows = await site.rows()
-    reads: dict[str, OfUser[[int], Any]] = {
-        "memory": statements.memory,
-        "conversation": conversations.session,
-        "name": statements.entity,
-    }
     if what == "everything":
-        return await rows.read(conversations.totals)
-    numbers = _keys([number])
-    return found(await rows.read(reads[what], numbers[0]) if what in reads and numbers else None)
+        return await rows.read(conversations.totals), {"everything": True}
+    one, numbers = found(DELETABLE.get(what)), _keys([number])
+    row = found(await rows.read(one.read, numbers[0]) if numbers else None)
+    return row, {one.argument: one.name(row)}
 
 
 def _keys(texts: list[str]) -> list[int]:
