@@ -9,36 +9,38 @@ provider.
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Final
 
 try:
     from opentelemetry import metrics
 except ImportError:  # an extra
     metrics = None  # type: ignore[assignment]  # not installed
 
+COUNTERS: Final = {
+    "search_hits": "What they found, by source",
+    "embeddings": "Texts whose embedding was in the cache, or not",
+    "turns_spooled": "Turns that wait until the database can be written",
+    "turns_lost": "Turns that are neither stored nor wait",
+    "extraction_calls": "Calls to the configured language model",
+    "extraction_tokens": "Tokens sent to and received from that model",
+    "extraction_facts": "Facts that this model proposed",
+}
+"""The counters and their descriptions."""
+
 if metrics is not None:
     _meter = metrics.get_meter("hotmem")
     _searches = _meter.create_histogram(
         "hotmem.search", unit="ms", description="Duration of recalls and searches"
     )
-    _hits = _meter.create_counter("hotmem.search_hits", description="What they found, by source")
-    _embeddings = _meter.create_counter(
-        "hotmem.embeddings", description="Texts whose embedding was in the cache, or not"
-    )
-    _spooled = _meter.create_counter(
-        "hotmem.turns_spooled", description="Turns that wait until the database can be written"
-    )
-    _lost = _meter.create_counter(
-        "hotmem.turns_lost", description="Turns that are neither stored nor wait"
-    )
-    _calls = _meter.create_counter(
-        "hotmem.extraction_calls", description="Calls to the configured language model"
-    )
-    _tokens = _meter.create_counter(
-        "hotmem.extraction_tokens", description="Tokens sent to and received from that model"
-    )
-    _facts = _meter.create_counter(
-        "hotmem.extraction_facts", description="Facts that this model proposed"
-    )
+    _counters = {
+        name: _meter.create_counter(f"hotmem.{name}", description=description)
+        for name, description in COUNTERS.items()
+    }
+
+
+def _count(counter: str, number: int, **attributes: str | bool) -> None:
+    if metrics is not None:
+        _counters[counter].add(number, attributes)
 
 
 @contextmanager
@@ -63,28 +65,24 @@ def count_hits(kind: str, hits: Mapping[str, int]) -> None:
         kind: As for `timed_search`.
         hits: What it found, by layer or kind.
     """
-    if metrics is not None:
-        for source, found in hits.items():
-            _hits.add(found, {"kind": kind, "source": source})
+    for source, found in hits.items():
+        _count("search_hits", found, kind=kind, source=source)
 
 
 def count_embeddings(cached: int, encoded: int) -> None:
     """Counts texts whose embedding was in the cache, and texts that were encoded."""
-    if metrics is not None:
-        _embeddings.add(cached, {"cached": True})
-        _embeddings.add(encoded, {"cached": False})
+    _count("embeddings", cached, cached=True)
+    _count("embeddings", encoded, cached=False)
 
 
 def count_spooled(turns: int) -> None:
     """Counts turns that wait in the spool."""
-    if metrics is not None:
-        _spooled.add(turns)
+    _count("turns_spooled", turns)
 
 
 def count_lost(turns: int) -> None:
     """Counts turns that are lost."""
-    if metrics is not None:
-        _lost.add(turns)
+    _count("turns_lost", turns)
 
 
 def count_model_call(purpose: str, outcome: str, prompt: int, completion: int) -> None:
@@ -96,14 +94,12 @@ def count_model_call(purpose: str, outcome: str, prompt: int, completion: int) -
         prompt: Tokens sent.
         completion: Tokens received.
     """
-    if metrics is not None:
-        _calls.add(1, {"purpose": purpose, "outcome": outcome})
-        _tokens.add(prompt, {"purpose": purpose, "direction": "sent"})
-        _tokens.add(completion, {"purpose": purpose, "direction": "received"})
+    _count("extraction_calls", 1, purpose=purpose, outcome=outcome)
+    _count("extraction_tokens", prompt, purpose=purpose, direction="sent")
+    _count("extraction_tokens", completion, purpose=purpose, direction="received")
 
 
 def count_facts(stored: int, dropped: int) -> None:
     """Counts what became of the facts that the model proposed."""
-    if metrics is not None:
-        _facts.add(stored, {"state": "stored"})
-        _facts.add(dropped, {"state": "dropped"})
+    _count("extraction_facts", stored, state="stored")
+    _count("extraction_facts", dropped, state="dropped")
