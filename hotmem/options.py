@@ -359,17 +359,3 @@ def check_weights(weights: Weights) -> Weights:
             f"Use numbers from {MIN_WEIGHT} to {MAX_WEIGHT}."
         )
     return weights
-
-
-def parse_layer_weights(text: str) -> Weights:
-    """Parse layer weights, comma-separated in the order of the layers: "1,0.8,0.6,0.4".
-
-    Raises:
-        InvalidInput: If there is not one number for each layer, or a number is out of range.
-    """
-    try:
-        numbers = [float(number) for number in text.split(",")]
-        return check_weights(Weights.from_dict(dict(zip(Layer, numbers, strict=True))))
-    except (ValueError, InvalidInput) as error:
-        usage = f"{','.join(Layer)} as numbers from {MIN_WEIGHT} to {MAX_WEIGHT}: 1,0.8,0.6,0.4"
-        raise InvalidInput(f"{text!r} are not layer weights. Write {usage}.") from error

@@ -2,7 +2,6 @@
 
 import asyncio
 import tempfile
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
@@ -80,10 +79,10 @@ async def replay(
 
 def _by_encoder(settings: Sequence[Setting]) -> dict[str, list[int]]:
     """Return the indices of settings by encoder; those with the same encoder share a file."""
-    groups: defaultdict[str, list[int]] = defaultdict(list)
+    groups: dict[str, list[int]] = {}
     for number, setting in enumerate(settings):
-        groups[setting.options.models.encoder].append(number)
-    return dict(groups)
+        groups.setdefault(setting.options.models.encoder, []).append(number)
+    return groups
 
 
 async def _replay(

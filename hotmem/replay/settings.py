@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from hotmem.errors import InvalidInput
-from hotmem.options import Options, RewriteOptions, parse_layer_weights
+from hotmem.options import Options, RewriteOptions, check_weights
 from hotmem.settings import PREFIX, Settings
-from hotmem.types import START_WEIGHTS, Layer, Weights
+from hotmem.types import MAX_WEIGHT, MIN_WEIGHT, START_WEIGHTS, Layer, Weights
 
 COMPARABLE: Final = (
     "max_context_tokens",
@@ -43,11 +43,9 @@ class Setting:
     @property
     def plain(self) -> str:
         """Description of the changes; names of variables without a description."""
-        return (
-            ", ".join(map(_describe, shlex.split(self.name)))
-            if self.name != NOW
-            else "your present settings"
-        )
+        if self.name == NOW:
+            return "your present settings"
+        return ", ".join(map(_describe, shlex.split(self.name)))
 
     @property
     def advice(self) -> str:
@@ -175,10 +173,13 @@ def _weights(value: str, learned: Weights) -> Weights:
     if value in known:
         return known[value]
     try:
-        return parse_layer_weights(value)
-    except InvalidInput as error:
+        numbers = [float(number) for number in value.split(",")]
+        return check_weights(Weights.from_dict(dict(zip(Layer, numbers, strict=True))))
+    except ValueError as error:
+        usage = f"{','.join(Layer)} as numbers from {MIN_WEIGHT} to {MAX_WEIGHT}: 1,0.8,0.6,0.4"
         raise InvalidInput(
-            f"weights cannot be {value!r}. {error} Or write start, or learned."
+            f"weights cannot be {value!r}. {value!r} are not layer weights. Write {usage}. "
+            "Or write start, or learned."
         ) from error
 
 
