@@ -15,24 +15,13 @@ RecallTask: TypeAlias = asyncio.Future[ContextBlock | None]
 """A recall, running or done; its result is None if it failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettleTime:
-    """Seconds without a new word after which a prefetch starts.
+FIRST_SETTLE_S: Final = 0.6
+"""Seconds without a new word after which a prefetch starts, after the first transcript of a turn.
+Streaming recognisers send the next interim transcript within this time, which would make a recall
+started earlier useless."""
 
-    Attributes:
-        minimum: The minimum.
-        first: After the first transcript of a turn.
-        maximum: The maximum.
-    """
-
-    minimum: float = 0.1
-    first: float = 0.6
-    maximum: float = 1.0
-
-
-SETTLE_TIME: Final = SettleTime()
-"""Streaming recognisers send the next interim transcript within this time, which would make a
-recall started earlier useless."""
+MIN_SETTLE_S, MAX_SETTLE_S = 0.1, 1.0
+"""The same after later transcripts."""
 
 PAUSE_FACTOR: Final = 1.5
 """Settle time in units of the longest gap between the turn's transcripts so far, so that steady
@@ -135,9 +124,9 @@ class Prefetch:
         self._heard_at = now
         if self._scheduled is None or self._scheduled.turn != request.turn:
             self._longest_gap = 0.0
-            return SETTLE_TIME.first
+            return FIRST_SETTLE_S
         self._longest_gap = max(self._longest_gap, now - before)
-        return min(max(PAUSE_FACTOR * self._longest_gap, SETTLE_TIME.minimum), SETTLE_TIME.maximum)
+        return min(max(PAUSE_FACTOR * self._longest_gap, MIN_SETTLE_S), MAX_SETTLE_S)
 
     def _start(self, request: Utterance, recall: Callable[[], RecallTask]) -> None:
         """Start a recall unless one for the same words is running or the text has no words."""

@@ -10,7 +10,7 @@ from hotmem import Memory
 from hotmem.pipecat.recall_session import RecallSession
 from hotmem.pipecat.session_settings import Conversation, MemoryHandle, SessionSettings
 from hotmem.pipecat.session_start import SessionStart
-from hotmem.pipecat.turn_state import SETTLE_TIME, Prefetch, RecallTask, Utterance
+from hotmem.pipecat.turn_state import FIRST_SETTLE_S, Prefetch, RecallTask, Utterance
 from hotmem.pipecat.voice_commands import VoiceCommands
 from hotmem.types import ContextBlock
 from hotmem.understanding.turn_retention import TurnRetention
@@ -49,10 +49,10 @@ async def test_prefetch_starts_once_no_more_words_come(clock: VirtualClock) -> N
     for text in ("what", "what is", "What is, um,", "What is my dog"):
         recalls.schedule(prefetch, text)
     assert recalls.started == []
-    await asyncio.sleep(SETTLE_TIME.first)
+    await asyncio.sleep(FIRST_SETTLE_S)
     assert recalls.started == ["What is my dog"]
     recalls.schedule(prefetch, "what is my dog?")
-    await asyncio.sleep(SETTLE_TIME.first)
+    await asyncio.sleep(FIRST_SETTLE_S)
     assert recalls.started == ["What is my dog"], "the same words"
     prefetch.stop()
 
@@ -93,7 +93,7 @@ async def test_a_taken_prefetch_continues_whatever_is_heard_next(clock: VirtualC
     assert prefetch.take(Utterance("What is my dog called?")) is not None
     assert prefetch.take(Utterance("What is my dog called?")) is None, "taken only once"
     recalls.schedule(prefetch, "And my cat?", turn=1)
-    await asyncio.sleep(SETTLE_TIME.first)
+    await asyncio.sleep(FIRST_SETTLE_S)
     assert recalls.started == ["What is my dog called?", "And my cat?"]
     assert not recalls.tasks[0].done()
     recalls.tasks[0].cancel()
@@ -105,7 +105,7 @@ async def test_silence_is_not_prefetched(clock: VirtualClock) -> None:
     recalls.schedule(prefetch, "", immediately=True)
     recalls.schedule(prefetch, "um …", immediately=True)
     recalls.schedule(prefetch, " ")
-    await asyncio.sleep(SETTLE_TIME.first)
+    await asyncio.sleep(FIRST_SETTLE_S)
     assert recalls.started == []
 
 
@@ -113,7 +113,7 @@ async def test_a_stopped_prefetch_starts_nothing(clock: VirtualClock) -> None:
     recalls, prefetch = Recalls(), Prefetch()
     recalls.schedule(prefetch, "What is my dog")
     prefetch.stop()
-    await asyncio.sleep(SETTLE_TIME.first)
+    await asyncio.sleep(FIRST_SETTLE_S)
     assert recalls.started == []
 
 
