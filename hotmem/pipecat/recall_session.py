@@ -222,16 +222,12 @@ class RecallSession(ConversationPart):
             self._complete_later(turn)
         if own is None:
             return None
-        block = own
+        timing = turn.timing(arrived_at, (perf_counter() - arrived_at) * 1000)
         if not own.text and own.trace.analysis is not None and not own.trace.analysis.needs_memory:
-            block = self._late_block() or own
-        timing = RecallTiming(
-            max(arrived_at - turn.started_at, 0) * 1000,
-            (perf_counter() - arrived_at) * 1000,
-            own.trace.stages if own is block and turn.follow_up is None else {},
-            turn.prefetched is not None,
-        )
-        return RecallResult(block, timing)
+            late = self._late_block()
+            if late is not None:
+                return RecallResult(late, replace(timing, stages_ms={}))
+        return RecallResult(own, timing)
 
     def add_delivered(self, turn: TurnState, block: ContextBlock) -> bool:
         """Record that the language model was given the block of a turn.

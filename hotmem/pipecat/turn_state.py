@@ -227,16 +227,17 @@ class TurnState:
             return None
         return block if block.items or is_command_outcome(block) else None
 
-    def timing(self, delivered_at: float) -> RecallTiming:
-        """The timing of its recall, where no frame waited for the block.
+    def timing(self, wanted_at: float, waited_ms: float = 0.0) -> RecallTiming:
+        """The timing of its recall.
 
         Args:
-            delivered_at: When the block was delivered, by `time.perf_counter()`.
+            wanted_at: When its block was wanted, by `time.perf_counter()`.
+            waited_ms: How long a frame waited for the block.
         """
         block = self.block
         stages = {} if block is None or self.follow_up is not None else block.trace.stages
-        prefetch_ms = max(delivered_at - self.started_at, 0) * 1000
-        return RecallTiming(prefetch_ms, 0.0, stages, self.prefetched is not None)
+        prefetch_ms = max(wanted_at - self.started_at, 0) * 1000
+        return RecallTiming(prefetch_ms, waited_ms, stages, self.prefetched is not None)
 
     def add_reply(self, text: str) -> None:
         """Append to the spoken part of the reply."""
