@@ -79,13 +79,13 @@ def progress_bar() -> Progress:
     return Progress(*PROGRESS_COLUMNS, console=make_console(stderr=True))
 
 
-def stage_counter(progress: Progress) -> Callable[[str, int], None]:
-    """Return a callback for the stage and the number of records done; one bar per stage."""
+def stage_counter(progress: Progress) -> Callable[..., None]:
+    """Return a callback for the stage, the number done, and the total if known; a bar per stage."""
     bars: dict[str, TaskID] = {}
 
-    def update(stage: str, done: int) -> None:
+    def update(stage: str, done: int, total: int | None = None) -> None:
         if stage not in bars:
-            bars[stage] = progress.add_task(stage, total=None)
+            bars[stage] = progress.add_task(stage, total=total)
         progress.update(bars[stage], completed=done)
 
     return update

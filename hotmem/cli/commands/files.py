@@ -1,12 +1,12 @@
 """Commands that export, import and copy memories."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.progress import TaskID
 
 from hotmem.cli import console
 from hotmem.cli.console import Database, Json, User
@@ -198,24 +198,17 @@ async def _copy(source: Location, target: Location) -> dict[str, int]:
     from hotmem.types import Act, Action, Actor
 
     key = encryption_key()
-    bars: dict[str, TaskID] = {}
     with console.progress_bar() as progress:
-
-        def update(stage: str, done: int, whole: int) -> None:
-            if stage not in bars:
-                bars[stage] = progress.add_task(f"{stage} rows", total=whole)
-            progress.update(bars[stage], completed=done)
-
-        ours = (await asyncio.to_thread(open_storage, source, key)).database
-        try:
+        count = console.stage_counter(progress)
+        async with AsyncExitStack() as opened:
+            ours = (await asyncio.to_thread(open_storage, source, key)).database
+            opened.push_async_callback(ours.close)
             theirs = (await asyncio.to_thread(open_storage, target, key, ours.language)).database
-            try:
-                rows = await copy_database(ours, theirs, update)
-            finally:
-                await theirs.close()
+            opened.push_async_callback(theirs.close)
+            rows = await copy_database(
+                ours, theirs, lambda stage, done, total: count(f"{stage} rows", done, total)
+            )
             if Settings().options().audit.on and not ours.read_only:
                 done, now = Act(Action.BACKUP, "copy"), datetime.now(UTC)
                 await ours.write_all(queries.retention.record, None, Actor.COMMAND_LINE, done, now)
             return rows
-        finally:
-            await ours.close()
