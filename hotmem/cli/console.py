@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Annotated, Final
@@ -89,6 +90,25 @@ def stage_counter(progress: Progress) -> Callable[..., None]:
         progress.update(bars[stage], completed=done)
 
     return update
+
+
+@contextmanager
+def requires_extra(extra: str, packages: str) -> Iterator[None]:
+    """Name the extra to install if an import in the block fails.
+
+    Args:
+        extra: The extra of HotMem.
+        packages: What it installs, as the message calls it.
+
+    Raises:
+        InvalidInput: If the import fails.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise InvalidInput(
+            f'The {packages} are not installed. Run: pip install "pipecat-hotmem[{extra}]"'
+        ) from error
 
 
 def parse_time(option: typer.CallbackParam, value: str | None) -> str | None:

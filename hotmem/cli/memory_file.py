@@ -310,12 +310,8 @@ def call_tool(name: str, options: dict[str, Any]) -> None:
 
 
 def _plots() -> ModuleType:
-    try:
+    with console.requires_extra("pictures", "plotting packages"):
         from hotmem.cli import plots
-    except ImportError as error:
-        raise InvalidInput(
-            'The plotting packages are not installed. Run: pip install "pipecat-hotmem[pictures]"'
-        ) from error
     return plots
 
 

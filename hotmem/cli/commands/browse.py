@@ -32,13 +32,8 @@ def inspect(
         raise InvalidInput(
             "The memory file is given twice. Pass it either as argument or with --database."
         )
-    try:
+    with console.requires_extra("inspect", "packages of the inspector"):
         from hotmem.inspector.server import serve
-    except ImportError as error:
-        raise InvalidInput(
-            "The packages of the inspector are not installed. "
-            'Run: pip install "pipecat-hotmem[inspect]"'
-        ) from error
 
     with_memory(
         existing_database(database if file is None else str(file)),

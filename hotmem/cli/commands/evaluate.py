@@ -108,13 +108,8 @@ def usage(after: Time = None, before: Time = None, timezone: str = "UTC", limit:
 
 def _report_renderer() -> Callable[["Study"], str]:
     """Return the renderer of reports; called first so that a missing package is reported early."""
-    try:
+    with console.requires_extra("report", "packages of the report"):
         from hotmem.replay.report import render_report
-    except ImportError as error:
-        raise InvalidInput(
-            "The packages of the report are not installed. "
-            'Run: pip install "pipecat-hotmem[report]"'
-        ) from error
     return render_report
 
 

@@ -48,13 +48,9 @@ def serve_mcp(
         unix: Serve HTTP on a Unix socket that only you can open.
         files: Folder for exports and imports, stdio only. (default: beside the memory file)
     """
-    try:
+    with console.requires_extra("mcp", "MCP packages"):
         from hotmem.core import local_server
         from hotmem.tools.mcp import check_token, new_token, serve_http, serve_stdio
-    except ImportError as error:
-        raise InvalidInput(
-            'The MCP packages are not installed. Run: pip install "pipecat-hotmem[mcp]"'
-        ) from error
     if http and unix is not None:
         raise InvalidInput("--http and --socket are both given. Choose one.")
 
