@@ -421,10 +421,7 @@ class Memory:
             log.info("accesses not counted", error=type(error).__name__)
         counts = Counter(result.content_type for result in found.results)
         count_hits("search_memory", counts)
-        turns, sessions = counts["turn"], counts["summary"]
-        memories = counts.total() - turns - sessions
-        act = Act(Action.READ, "search_memory", turns=turns, memories=memories, sessions=sessions)
-        await self.audit(act, user_id=user_id)
+        await self.audit(_read_act("search_memory", counts), user_id=user_id)
         return found
 
     async def search_contextual(
@@ -459,15 +456,11 @@ class Memory:
             found = await runtime.search(
                 contextual_search.search_contextual(runtime.recall, request, max_tokens)
             )
-        elsewhere = Counter(one.content_type for one in found.elsewhere)
-        turns = sum(len(session.messages) for session in found.sessions) + elsewhere["turn"]
-        sessions = len(found.sessions) + elsewhere["summary"]
-        memories = elsewhere.total() - elsewhere["turn"] - elsewhere["summary"]
-        count_hits("search_contextual", {"turn": turns, "session": sessions})
-        act = Act(
-            Action.READ, "search_contextual", turns=turns, memories=memories, sessions=sessions
-        )
-        await self.audit(act, user_id=user_id)
+        counts = Counter(one.content_type for one in found.elsewhere)
+        counts["turn"] += sum(len(session.messages) for session in found.sessions)
+        counts["summary"] += len(found.sessions)
+        count_hits("search_contextual", {"turn": counts["turn"], "session": counts["summary"]})
+        await self.audit(_read_act("search_contextual", counts), user_id=user_id)
         return found
 
     async def trace_search(
@@ -663,6 +656,12 @@ class Memory:
             max_tokens=self.runtime.options.recall.max_tokens,
             explicit=True,
         )
+
+
+def _read_act(what: str, counts: Counter[str]) -> Act:
+    """The audit entry of a search, given how many results of each content type it had."""
+    turns, sessions = counts["turn"], counts["summary"]
+    return Act(Action.READ, what, turns, counts.total() - turns - sessions, sessions)
 
 
 def _optional_id(session_id: str | None) -> str | None:
