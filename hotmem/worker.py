@@ -9,14 +9,13 @@ pauses that grow, and then set aside; the others go on.
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Final
 
 from hotmem.consolidation.evolution import MAX_CLUSTERED, draft_parts, evolve
 from hotmem.core.logs import log
-from hotmem.core.threads import ForegroundPriority, LoopThread
+from hotmem.core.threads import ForegroundPriority
 from hotmem.errors import InvalidInput
 from hotmem.job_runner import DATABASE_ERRORS, JobRunner, WorkerLeases
 from hotmem.model_calls import ModelCalls
@@ -390,37 +389,3 @@ class Worker:
             log.error("retention failed", error=type(error).__name__)
             self._retention.skip()
             return True
-
-
-MAX_CONCURRENT_RECALLS: Final = 2
-"""Recalls that run at once: while one waits for the encoder, the next one starts. More would wait
-for each other's parses."""
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryThreads:
-    """One thread for recalls and searches, one for direct writes.
-
-    No recall queues behind a write.
-    """
-
-    recalls: LoopThread
-    storing: LoopThread
-
-    @classmethod
-    def open(cls, *, networked: bool) -> "MemoryThreads":
-        """Start both threads.
-
-        Args:
-            networked: Whether a recall waits for a network. The number of concurrent recalls is
-                then not limited, so that one slow request does not delay the others.
-        """
-        return cls(
-            LoopThread("hotmem-loop-recalls", None if networked else MAX_CONCURRENT_RECALLS),
-            LoopThread("hotmem-loop-storing"),
-        )
-
-    async def close(self) -> None:
-        """Wait for running work and end both threads."""
-        await self.recalls.close()
-        await self.storing.close()

@@ -153,7 +153,7 @@ async def _search(
         ids: defaultdict[str, list[str]] = defaultdict(list)
         for note in notes:
             at = note.at.astimezone(UTC)
-            stored = await runtime.threads.storing.run(
+            stored = await runtime.storing.run(
                 store_statement(
                     runtime.recall, runtime.write, "person", note.text, note.context, at
                 )

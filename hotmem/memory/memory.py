@@ -380,7 +380,7 @@ class Memory:
         content = validate_text(content, "content", MAX_STATEMENT_CHARACTERS)
         user_id = validate_id(user_id, "user_id")
         with runtime.priority.foreground():
-            stored = await runtime.threads.storing.run(
+            stored = await runtime.storing.run(
                 store.store_statement(
                     runtime.recall, runtime.write, user_id, content, given, datetime.now(UTC)
                 )

@@ -8,7 +8,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from hotmem.core.location import EncryptionKey, Location, ServerUrl
 from hotmem.core.logs import log
-from hotmem.core.threads import ForegroundPriority, new_process_id
+from hotmem.core.threads import ForegroundPriority, LoopThread, new_process_id
 from hotmem.core.validation import validate_type
 from hotmem.errors import MemoryClosed, StoreError, StoreLocked, StoreReadOnly
 from hotmem.memory.suppression import Suppression
@@ -38,10 +38,14 @@ from hotmem.text.validation import validate_id
 from hotmem.types import Act, Turn, UserKey
 from hotmem.types.maintenance import ForgetTurns
 from hotmem.understanding.turn_reader import TurnReader
-from hotmem.worker import MemoryThreads, Worker
+from hotmem.worker import Worker
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+MAX_CONCURRENT_RECALLS: Final = 2
+"""Recalls that run at once: while one waits for the encoder, the next one starts. More would wait
+for each other's parses."""
 
 SETTLE_CHECK_S: Final = 0.2
 """Seconds between two looks whether another process has done all jobs."""
@@ -56,7 +60,8 @@ class OpenParts:
         recall: What the read path works with.
         write: What the write path works with.
         worker: Runs background jobs.
-        threads: Run recalls and explicit stores, one at a time each.
+        recalls: The thread of recalls and searches.
+        storing: The thread of explicit stores, which no recall waits for.
         spool: Turns and removals that wait beside the database.
     """
 
@@ -64,7 +69,8 @@ class OpenParts:
     recall: RecallContext
     write: WriteContext
     worker: Worker
-    threads: MemoryThreads
+    recalls: LoopThread
+    storing: LoopThread
     spool: Spool
 
 
@@ -143,9 +149,9 @@ class Runtime:
         return self._open_parts.worker
 
     @property
-    def threads(self) -> MemoryThreads:
-        """Run recalls and explicit stores, one at a time each."""
-        return self._open_parts.threads
+    def storing(self) -> LoopThread:
+        """The thread of explicit stores, which no recall waits for."""
+        return self._open_parts.storing
 
     @property
     def spool(self) -> Spool:
@@ -253,8 +259,10 @@ class Runtime:
         worker = Worker(
             write, options.background, options.evolution, extraction, retention, self.priority
         )
-        threads = MemoryThreads.open(networked=rewriter is not None)
-        return OpenParts(storage, recall, write, worker, threads, spool)
+        # A recall that waits for a network must not delay the others.
+        recalls = LoopThread("hotmem-loop-recalls", None if rewriter else MAX_CONCURRENT_RECALLS)
+        storing = LoopThread("hotmem-loop-storing")
+        return OpenParts(storage, recall, write, worker, recalls, storing, spool)
 
     def _opened_spool(self, key: EncryptionKey | None) -> Spool:
         """The spool, which is there before the database is open and until the memory is closed."""
@@ -324,7 +332,7 @@ class Runtime:
             TimeoutError: If the timeout expires.
         """
         with self.priority.foreground():
-            return await self.threads.recalls.run(work, timeout_s)
+            return await self._open_parts.recalls.run(work, timeout_s)
 
     async def record(self, user: UserKey | None, act: Act) -> None:
         """Records an act of the current actor in the audit trail.
@@ -388,8 +396,9 @@ class Runtime:
             return
         await parts.worker.close()
         if parts.recall.rewriter is not None:
-            await parts.threads.recalls.run(parts.recall.rewriter.close())
-        await parts.threads.close()
+            await parts.recalls.run(parts.recall.rewriter.close())
+        await parts.recalls.close()
+        await parts.storing.close()
         await parts.storage.database.close()
 
 

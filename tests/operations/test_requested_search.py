@@ -49,7 +49,7 @@ async def notes(memory: Memory) -> Memory:
     runtime = memory.runtime
     for text, context, days in NOTES:
         moment = AT - timedelta(days=days)
-        await runtime.threads.storing.run(
+        await runtime.storing.run(
             store_statement(runtime.recall, runtime.write, "ana", text, context, moment)
         )
     await memory.settle()
@@ -122,7 +122,7 @@ async def test_what_was_understood_is_reported(notes: Memory) -> None:
 async def test_a_memory_that_no_layer_finds_is_found_by_its_kind(notes: Memory) -> None:
     runtime = notes.runtime
     for number in range(60):
-        await runtime.threads.storing.run(
+        await runtime.storing.run(
             store_statement(
                 runtime.recall,
                 runtime.write,

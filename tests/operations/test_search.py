@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Layer, Memory
+from hotmem.memory.runtime import MAX_CONCURRENT_RECALLS
 from hotmem.operations.requests import ScoreWeights, SearchOptions, TimeRange
 from hotmem.operations.scoring import design_score
 from hotmem.ranking.relevance import MEDIUM_RELEVANCE
 from hotmem.storage.sqlite.connection import Connection
-from hotmem.worker import MAX_CONCURRENT_RECALLS
 from tests.conversation import START, remember, said
 from tests.tables import tables
 
