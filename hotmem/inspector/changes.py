@@ -223,10 +223,9 @@ DELETABLE: Final = {
 """What can be deleted besides everything, by its name in the forms."""
 
 
-async def edit(site: Site, request: Request) -> Response:
+async def edit(site: Site, rows: Inspection, request: Request) -> Response:
     """Edit a memory."""
     fields = await form(request, site.form_token)
-    rows = await site.rows()
     memory = found(await rows.read(statements.memory, key(request)))
     changes: dict[str, Any] = {"id": memory.row.id, "reason": REASON}
     changes |= {
@@ -249,19 +248,17 @@ async def edit(site: Site, request: Request) -> Response:
     return site.go(f"/memories/{row.key}?done={'edited' if edited.changed else 'unchanged'}")
 
 
-async def confirm_merge(site: Site, request: Request) -> Response:
+async def confirm_merge(site: Site, rows: Inspection, request: Request) -> Response:
     """Ask which of the selected memories to keep."""
-    rows = await site.rows()
     memories = await rows.read(statements.by_keys, _keys(request.query_params.getlist("key")))
     if len(memories) < 2:
         raise InvalidInput("Select at least two memories that state the same, then press “Merge”.")
     return site.show("merge.html", memories=memories)
 
 
-async def merge(site: Site, request: Request) -> Response:
+async def merge(site: Site, rows: Inspection, request: Request) -> Response:
     """Merge memories into one."""
     fields = await form(request, site.form_token)
-    rows = await site.rows()
     memories = {
         row.key: row
         for row in await rows.read(statements.by_keys, _keys(fields.get("keys", "").split(",")))
@@ -278,19 +275,19 @@ async def merge(site: Site, request: Request) -> Response:
     return site.go(f"/memories/{into.key}?done=merged")
 
 
-async def confirm_forget(site: Site, request: Request) -> Response:
+async def confirm_forget(site: Site, rows: Inspection, request: Request) -> Response:
     """Show what would be deleted, and ask for confirmation."""
     what, number = request.query_params.get("what", ""), request.query_params.get("key", "")
-    thing, deletion = await _target(site, what, number)
+    thing, deletion = await _target(rows, what, number)
     preview = await site.memory.forget(user_id=site.user_id, dry_run=True, **deletion)
     return site.show("forget.html", what=what, key=number, thing=thing, preview=preview)
 
 
-async def forget(site: Site, request: Request) -> Response:
+async def forget(site: Site, rows: Inspection, request: Request) -> Response:
     """Delete a memory, a conversation, a name or everything, as it was shown."""
     fields = await form(request, site.form_token)
     what = fields.get("what", "")
-    _, deletion = await _target(site, what, fields.get("key", ""))
+    _, deletion = await _target(rows, what, fields.get("key", ""))
     if what == "everything" and fields.get("typed") != site.user_id:
         raise InvalidInput(
             f"Nothing was deleted. To delete everything, type {site.user_id} into the field."
@@ -307,7 +304,7 @@ async def forget(site: Site, request: Request) -> Response:
     return site.go(f"{page}?done={'forgotten_read' if read else 'forgotten'}")
 
 
-async def undo(site: Site, request: Request) -> Response:
+async def undo(site: Site, _: Inspection, request: Request) -> Response:
     """Undo a decision."""
     fields = await form(request, site.form_token)
     await undo_decision(
@@ -316,7 +313,7 @@ async def undo(site: Site, request: Request) -> Response:
     return site.go("/changes?done=undone")
 
 
-async def edit_topic(site: Site, request: Request) -> Response:
+async def edit_topic(site: Site, _: Inspection, request: Request) -> Response:
     """Rename, merge, split, pin or unpin a subcategory."""
     fields = await form(request, site.form_token)
     category, name = fields.get("category", ""), fields.get("name", "")
@@ -333,9 +330,8 @@ async def edit_topic(site: Site, request: Request) -> Response:
     return site.go("/subcategories?done=regrouped")
 
 
-async def _target(site: Site, what: str, number: str) -> tuple[Any, dict[str, Any]]:
+async def _target(rows: Inspection, what: str, number: str) -> tuple[Any, dict[str, Any]]:
     """The row to delete, if it exists and belongs to the user, and the arguments of `forget`."""
-    rows = await site.rows()
     if what == "everything":
         return await rows.read(conversations.totals), {"everything": True}
     one, numbers = found(DELETABLE.get(what)), _keys([number])

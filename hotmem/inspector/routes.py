@@ -20,11 +20,12 @@ from hotmem.inspector import changes
 from hotmem.inspector.changes import Guard, Site
 from hotmem.inspector.pages import asking, learning, memories
 from hotmem.operations.results import acting
+from hotmem.storage.inspection import Inspection
 from hotmem.types import Act, Action, Actor
 
 STATIC: Final = Path(__file__).parent / "static"
 
-Page: TypeAlias = Callable[[Site, Request], Awaitable[Response]]
+Page: TypeAlias = Callable[[Site, Inspection, Request], Awaitable[Response]]
 
 PAGES: Final[Mapping[str, Page]] = {
     "/": memories.overview_page,
@@ -63,7 +64,7 @@ def build(site: Site) -> Starlette:
         async def answer(request: Request) -> Response:
             try:
                 with acting(Actor.INSPECTOR):
-                    page = await show(site, request)
+                    page = await show(site, await site.rows(), request)
                     if show is not changes.forget:  # the memory logs it itself
                         action = Action.READ if request.method in ("GET", "HEAD") else Action.CHANGE
                         await site.memory.audit(

@@ -12,7 +12,7 @@ from hotmem.inspector.changes import Site
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import rank_retrieved, retrieve
 from hotmem.retrieval.context import RecallRequest
-from hotmem.storage.inspection import conversations, statements
+from hotmem.storage.inspection import Inspection, conversations, statements
 from hotmem.text.validation import clean_text
 from hotmem.types import ContextBlock
 
@@ -20,7 +20,7 @@ MAX_DROPPED: Final = 20
 """Candidates shown that are not in the block, highest-ranked first."""
 
 
-async def page(site: Site, request: Request) -> Response:
+async def page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the context block for a question.
 
     Candidates that are not in the block are computed only on request.
@@ -28,8 +28,7 @@ async def page(site: Site, request: Request) -> Response:
     question = clean_text(request.query_params.get("q", ""))
     if not question:
         return site.show("ask.html", question="", block=None)
-    rows = await site.rows()
-    session = await _session(site, request)
+    session = await _session(rows, request)
     block = await site.memory.recall(question, user_id=site.user_id, session_id=session)
     dropped = (
         await site.worker.run(dropped_candidates(site, block))
@@ -74,11 +73,11 @@ async def dropped_candidates(site: Site, block: ContextBlock) -> list[ScoredCand
     ][:MAX_DROPPED]
 
 
-async def _session(site: Site, request: Request) -> str | None:
+async def _session(rows: Inspection, request: Request) -> str | None:
     """Return the session ID for the row number in the query string, or None."""
     number = request.query_params.get("session", "")
     session = (
-        await (await site.rows()).read(conversations.session, int(number))
+        await rows.read(conversations.session, int(number))
         if number.isdecimal() and len(number) < 19
         else None
     )

@@ -90,9 +90,9 @@ class LineChart:
     top: float
 
 
-async def page(site: Site, request: Request) -> Response:
+async def page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the page."""
-    rows, span = await site.rows(), _span(request)
+    span = _span(request)
     periods = await _periods(rows, span)
     weights, unknown = valid_weights(await rows.read(statements.weights))
     latest = (await rows.read(statements.recalls, None, 1)).rows

@@ -32,9 +32,9 @@ VALIDITY: Final = {"": None, "now": True, "past": False}
 T = TypeVar("T", Kind, Category)
 
 
-async def list_page(site: Site, request: Request) -> Response:
+async def list_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the list."""
-    rows, asked = await site.rows(), request.query_params
+    asked = request.query_params
     words = asked.get("words", "").strip()
     wanted = MemoryFilter(
         now=datetime.now(UTC),
@@ -53,9 +53,9 @@ async def list_page(site: Site, request: Request) -> Response:
     )
 
 
-async def detail_page(site: Site, request: Request) -> Response:
+async def detail_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show one memory."""
-    rows, now = await site.rows(), datetime.now(UTC)
+    now = datetime.now(UTC)
     memory: MemoryDetails = found(await rows.read(statements.memory, key(request)))
     evidence = await site.memory.runtime.database.read(
         queries.evidence.load, rows.user, {EvidenceKind.MEMORY: [memory.row.key]}
@@ -115,7 +115,7 @@ def _one_of(kind: type[T], value: str) -> T | None:
     return kind(value)
 
 
-async def page(site: Site, request: Request) -> Response:
+async def page(site: Site, _: Inspection, request: Request) -> Response:
     """Show the page."""
     known = await site.memory.subcategories.of_user(site.user_id)
     return site.show(
@@ -135,9 +135,8 @@ RECALL_WINDOW: Final = timedelta(minutes=5)
 its end."""
 
 
-async def conversation_list(site: Site, request: Request) -> Response:
+async def conversation_list(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the list."""
-    rows = await site.rows()
     return site.show(
         "conversations.html",
         sessions=await rows.read(conversations.sessions, cursor(request), SESSIONS),
@@ -145,9 +144,8 @@ async def conversation_list(site: Site, request: Request) -> Response:
     )
 
 
-async def conversation_page(site: Site, request: Request) -> Response:
+async def conversation_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show one conversation."""
-    rows = await site.rows()
     session = found(await rows.read(conversations.session, key(request)))
     turns = await rows.read(conversations.turns, session.key, cursor(request), TURNS)
     summary = await site.memory.lookup.summary(user_id=site.user_id, session_id=session.id)
@@ -158,9 +156,8 @@ async def conversation_page(site: Site, request: Request) -> Response:
     return site.show("conversation.html", session=session, turns=turns, summary=summary, keys=keys)
 
 
-async def turn_page(site: Site, request: Request) -> Response:
+async def turn_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show one turn."""
-    rows = await site.rows()
     turn = found(await rows.read(conversations.turn, key(request)))
     recalls = await rows.read(
         statements.recalls_for,
@@ -180,9 +177,8 @@ async def turn_page(site: Site, request: Request) -> Response:
 DECISION_ROWS: Final = 200
 
 
-async def decision_list(site: Site, request: Request) -> Response:
+async def decision_list(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the list, of one action or of all."""
-    rows = await site.rows()
     action = request.query_params.get("action") or None
     if action is not None and action not in tuple(DecisionAction):
         raise InvalidInput(f"{action[:40]!r} is not an action. Choose one from the list.")
@@ -216,9 +212,9 @@ COOCCURRING: Final = 20
 MENTIONS: Final = 25
 
 
-async def name_list(site: Site, request: Request) -> Response:
+async def name_list(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the network and the list."""
-    rows, asked = await site.rows(), request.query_params
+    asked = request.query_params
     begins, at = asked.get("begins", "").strip(), cursor(request)
     names = await rows.read(statements.entities, begins, at, NAME_ROWS)
     drawing, entities = None, tuple[EntityRow, ...]()
@@ -237,9 +233,8 @@ async def name_list(site: Site, request: Request) -> Response:
     )
 
 
-async def name_page(site: Site, request: Request) -> Response:
+async def name_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show one name."""
-    rows = await site.rows()
     name = found(await rows.read(statements.entity, key(request)))
     return site.show(
         "name.html",
@@ -254,17 +249,15 @@ async def name_page(site: Site, request: Request) -> Response:
 REPLY_ROWS: Final = 50
 
 
-async def reply_list(site: Site, request: Request) -> Response:
+async def reply_list(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the list."""
-    rows = await site.rows()
     return site.show(
         "replies.html", recalls=await rows.read(statements.recalls, cursor(request), REPLY_ROWS)
     )
 
 
-async def reply_page(site: Site, request: Request) -> Response:
+async def reply_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show one recall."""
-    rows = await site.rows()
     recall = found(await rows.read(statements.recall, key(request)))
     reply = None
     if recall.session_id:
@@ -284,9 +277,8 @@ LATEST: Final = 8
 """Memories and conversations shown."""
 
 
-async def overview_page(site: Site, request: Request) -> Response:
+async def overview_page(site: Site, rows: Inspection, request: Request) -> Response:
     """Show the overview_page."""
-    rows = await site.rows()
     latest = await rows.read(
         statements.memories, MemoryFilter(datetime.now(UTC), holds=True), None, LATEST
     )
