@@ -250,7 +250,7 @@ async def edit(site: Site, rows: Inspection, request: Request) -> Response:
 
 async def confirm_merge(site: Site, rows: Inspection, request: Request) -> Response:
     """Ask which of the selected memories to keep."""
-    memories = await rows.read(statements.by_keys, _keys(request.query_params.getlist("key")))
+    memories = await rows.read(statements.by_keys, row_numbers(request.query_params.getlist("key")))
     if len(memories) < 2:
         raise InvalidInput("Select at least two memories that state the same, then press “Merge”.")
     return site.show("merge.html", memories=memories)
@@ -259,10 +259,8 @@ async def confirm_merge(site: Site, rows: Inspection, request: Request) -> Respo
 async def merge(site: Site, rows: Inspection, request: Request) -> Response:
     """Merge memories into one."""
     fields = await form(request, site.form_token)
-    memories = {
-        row.key: row
-        for row in await rows.read(statements.by_keys, _keys(fields.get("keys", "").split(",")))
-    }
+    keys = row_numbers(fields.get("keys", "").split(","))
+    memories = {row.key: row for row in await rows.read(statements.by_keys, keys)}
     (into,) = [row for row in memories.values() if str(row.key) == fields.get("into")] or [
         found(None)
     ]
@@ -334,13 +332,13 @@ async def _target(rows: Inspection, what: str, number: str) -> tuple[Any, dict[s
     """The row to delete, if it exists and belongs to the user, and the arguments of `forget`."""
     if what == "everything":
         return await rows.read(conversations.totals), {"everything": True}
-    one, numbers = found(DELETABLE.get(what)), _keys([number])
+    one, numbers = found(DELETABLE.get(what)), row_numbers([number])
     row = found(await rows.read(one.read, numbers[0]) if numbers else None)
     return row, {one.argument: one.name(row)}
 
 
-def _keys(texts: list[str]) -> list[int]:
-    """The row numbers among texts of a form, each once."""
+def row_numbers(texts: list[str]) -> list[int]:
+    """The row numbers among texts of a form or an address, each once."""
     return [
         int(text)
         for text in dict.fromkeys(texts)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from hotmem.block.quotes import quotes
 from hotmem.core.timing import StageTimer
-from hotmem.inspector.changes import Site
+from hotmem.inspector.changes import Site, row_numbers
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import rank_retrieved, retrieve
 from hotmem.retrieval.context import RecallRequest
@@ -75,10 +75,6 @@ async def dropped_candidates(site: Site, block: ContextBlock) -> list[ScoredCand
 
 async def _session(rows: Inspection, request: Request) -> str | None:
     """Return the session ID for the row number in the query string, or None."""
-    number = request.query_params.get("session", "")
-    session = (
-        await rows.read(conversations.session, int(number))
-        if number.isdecimal() and len(number) < 19
-        else None
-    )
+    numbers = row_numbers([request.query_params.get("session", "")])
+    session = await rows.read(conversations.session, numbers[0]) if numbers else None
     return None if session is None else session.id
