@@ -184,24 +184,14 @@ def valid_weights(stored: Sequence[StoredWeight]) -> tuple[list[LayerWeight], li
     weights = []
     for layer in Layer:
         start, one = START_WEIGHTS[layer], held.pop(layer.value, None)
-        if one is None:
-            weights.append(LayerWeight(layer, start, start, None))
-        elif (
-            isinstance(one.weight, float | int)
-            and math.isfinite(one.weight)
-            and MIN_WEIGHT <= one.weight <= MAX_WEIGHT
-        ):
-            weights.append(LayerWeight(layer, start, float(one.weight), one.updated_at))
+        value = start if one is None else one.weight
+        if isinstance(value, float | int) and MIN_WEIGHT <= value <= MAX_WEIGHT:
+            weight, fault = float(value), ""
         else:
-            weights.append(
-                LayerWeight(
-                    layer,
-                    start,
-                    start,
-                    one.updated_at,
-                    f"the file has {str(one.weight)[:40]!r}, not {MIN_WEIGHT} to {MAX_WEIGHT}",
-                )
-            )
+            weight = start
+            fault = f"the file has {str(value)[:40]!r}, not {MIN_WEIGHT} to {MAX_WEIGHT}"
+        updated_at = None if one is None else one.updated_at
+        weights.append(LayerWeight(layer, start, weight, updated_at, fault))
     return weights, sorted(held)
 
 
