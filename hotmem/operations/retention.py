@@ -180,19 +180,15 @@ class Retention:
 
     async def _next_user(self, rule: RetentionRule, before: datetime, after: int) -> UserKey | None:
         if rule.user_id is not None:
-            user = await self._database.read_all(queries.users.find, rule.user_id)
-            return (
-                user
-                if user is not None
-                and user > after
-                and await self._database.read(queries.retention.due, user, rule.category, before)
-                else None
-            )
+            named = await self._database.read_all(queries.users.find, rule.user_id)
+            if named is None or named <= after:
+                return None
+            due = await self._database.read(queries.retention.due, named, rule.category, before)
+            return named if due else None
+        user: UserKey | None = None
         place: int | None = after
-        while place is not None:
+        while user is None and place is not None:
             user, place = await self._database.read_all(
                 queries.retention.following, rule.category, before, place
             )
-            if user is not None:
-                return user
-        return None
+        return user
