@@ -307,10 +307,8 @@ async def repair_index(memory: Memory, _: str, __: NoArguments) -> RepairReport:
     return RepairReport(entries, tuple(await database.read_all(queries.maintenance.faults)))
 
 
-async def memory_health(memory: Memory, user_id: str) -> Health:
+def memory_health(stats: Stats) -> Health:
     """Measure how complete, distinct and used a memory is."""
-    database, user = await find_user(memory, user_id)
-    stats = await database.read(queries.maintenance.stats, user)
     parts = {
         "understood": HealthMeasure(
             1 - stats.waiting / max(stats.turns, 1), 0.4, "turns with extracted facts"

@@ -52,7 +52,7 @@ async def discover_memory_tools(
     return Discovery(
         groups,
         stats.memories,
-        await maintenance.memory_health(memory, user_id),
+        maintenance.memory_health(stats),
         restrict(await find_advice(memory, user_id), frozenset(one.name for one in offered)),
     )
 

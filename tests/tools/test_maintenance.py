@@ -360,13 +360,13 @@ async def test_a_backup_during_writes_is_complete(tmp_path: Path, memory: Memory
 
 async def test_health_is_the_weighted_sum_of_its_measures(memory: Memory) -> None:
     await tell(memory)
-    health = await memory_health(memory, "ana")
+    health = memory_health(await memory_stats(memory, "ana", NoArguments()))
     assert health.score == pytest.approx(
         sum(part.share * part.weight for part in health.parts.values())
     )
     assert sum(part.weight for part in health.parts.values()) == pytest.approx(1)
     assert health.parts["summarised"].share == 0.5
-    assert 0 <= (await memory_health(memory, "nobody")).score <= 1
+    assert 0 <= memory_health(await memory_stats(memory, "nobody", NoArguments())).score <= 1
 
 
 async def test_discovery_lists_every_tool_once(memory: Memory) -> None:
