@@ -21,7 +21,7 @@ from hotmem.core.logs import log
 from hotmem.errors import StoreError
 from hotmem.models import Encoder, encode_tokens
 from hotmem.readings import store_understanding
-from hotmem.retrieval.context import FormerEncoder
+from hotmem.retrieval.context import FormerEncoder, RetrievalContext
 from hotmem.retrieval.fusion import reciprocal_rank_fusion
 from hotmem.revision.supersession import (
     about_another,
@@ -256,7 +256,7 @@ async def _candidates(
     speaker: str | None,
 ) -> list[StoredMemory]:
     """Current memories that a text may change: near to it, as secret, and not about others."""
-    vectors = await asyncio.to_thread(_query_vectors, context, text)
+    vectors = await asyncio.to_thread(query_vectors, context, text)
     engine = context.storage.engine
     found = await context.storage.database.read(
         _find_candidates, user, key, terms(text), vectors, engine.indexes(user)
@@ -300,7 +300,7 @@ def _find_candidates(
     return current_before(conn, user, turn, [key for key, _ in ranked[:NEAREST]], LATEST)
 
 
-def _query_vectors(context: WriteContext, text: str) -> QueryVectors:
+def query_vectors(context: WriteContext | RetrievalContext, text: str) -> QueryVectors:
     """The embeddings of a text by the encoders of the stored vectors."""
     former = context.former.encoder
     return QueryVectors(

@@ -30,6 +30,7 @@ from hotmem.core.vector_math import matmul
 from hotmem.operations.requests import SearchOptions
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.recall import RecallContext
+from hotmem.remember import query_vectors
 from hotmem.retrieval.context import RetrievalContext
 from hotmem.storage import queries
 from hotmem.storage.search.searches import LexicalSearch, VectorSearch
@@ -417,12 +418,7 @@ async def find_described(
         user: The user.
         description: A statement in the words of the user, or words for one.
     """
-    (vector,) = await asyncio.to_thread(context.encoder.encode, [description])
-    former = context.former.encoder
-    sought = QueryVectors(
-        vector,
-        None if former is None else (await asyncio.to_thread(former.encode, [description]))[0],
-    )
+    sought = await asyncio.to_thread(query_vectors, context, description)
     stems = tuple(terms(description, context.expected_language))
     kinds = (EvidenceKind.PASSAGE, EvidenceKind.MEMORY)
     found = await context.engine.search(
@@ -435,7 +431,7 @@ async def find_described(
         for place, kind in enumerate(kinds)
     }
     evidence = await context.database.read(queries.evidence.load, user, keys)
-    candidates = await _candidates(context, description, vector, evidence)
+    candidates = await _candidates(context, description, sought.vector, evidence)
     groups = _grouped(candidates, english=context.expected_language == ENGLISH)
     grouped = (one.evidence for one in chain.from_iterable(groups))
     memories = [one.key for one in grouped if one.kind is EvidenceKind.MEMORY]

@@ -123,7 +123,6 @@ async def store_statement(
         StoreError: If it could not be written.
     """
     english = is_english(content, context.expected_language)
-    encoder_id = queries.reembedding.identified(context.encoder.name, context.encoder.dimension)
     user = await context.database.read_all(queries.users.find, user_id) or NOBODY
     (encoded,), (doc,) = await asyncio.gather(
         asyncio.to_thread(encode_tokens, context.encoder, [content]),
@@ -163,7 +162,7 @@ async def store_statement(
     ):
         reason = f"says the same as what is known, {equivalent.same:.0%} sure"
         if await write.storage.database.write(
-            queries.new_memories.confirm, user, encoder_id, equivalent.id, memory, now, reason
+            queries.new_memories.confirm, user, write.encoder_id, equivalent.id, memory, now, reason
         ):
             others = tuple(one for one in suggested if one is not equivalent)
             recommendations = replace(recommendations, suggested_merges=others)
@@ -174,7 +173,7 @@ async def store_statement(
     revision = await find_revision(write, user, content, read.named, speaker=speaker)
     stored = await write.storage.database.write_all(
         store_note,
-        encoder_id,
+        write.encoder_id,
         user_id,
         replace(memory, states=read.statements),
         encoded.vector,
