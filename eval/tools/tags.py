@@ -67,7 +67,7 @@ async def measure(conversations: Iterable[Conversation], models: Models) -> dict
     found = []
     for conversation in conversations:
         async with ingested(conversation, models) as memory:
-            found.append(await _consolidated(memory, conversation.user, models))
+            found.append(await _consolidated(memory, conversation.user))
     memories = sum(len(one.words) for one in found)
     return {
         "users": len(found),
@@ -147,14 +147,14 @@ def shown(memories: Sequence[MemoryRecord]) -> list[tuple[str, ...]]:
     return [(*one.tags, *(tag for tag in one.found_tags if uses[tag] > 1)) for one in memories]
 
 
-async def _consolidated(memory: Memory, user_id: str, models: Models) -> UserTags:
+async def _consolidated(memory: Memory, user_id: str) -> UserTags:
     """Consolidate a user's tags at the time of the latest memory, and read those of each."""
-    runtime, database = memory.runtime, memory.runtime.database
-    user = await database.read_all(queries.users.find, user_id) or NOBODY
+    runtime = memory.runtime
+    user = await runtime.database.read_all(queries.users.find, user_id) or NOBODY
     before = [record async for record in _records(memory, user)]
     unused = timedelta(days=OptimizeTagsArguments().unused_days)
     now = max((one.stored_at or one.said_at for one in before), default=NOW)
-    done = await merge_tags(database, models.cached_encoder, runtime.priority, user, unused, now)
+    done = await merge_tags(runtime, user, unused, now)
     after = [record async for record in _records(memory, user)]
     return UserTags(
         words=[(*one.tags, *one.found_tags) for one in before],

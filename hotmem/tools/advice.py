@@ -220,10 +220,7 @@ def _about_reminder(one: Evidence) -> Advice:
 
 
 async def _about_tags(memory: Memory, user: UserKey) -> list[Advice]:
-    runtime = memory.runtime
-    _, pairs = await find_mergeable_tags(
-        runtime.database, runtime.recall.encoder, runtime.priority, user
-    )
+    _, pairs = await find_mergeable_tags(memory.runtime, user)
     if not pairs:
         return []
     listed = ", ".join(f"{tag.name} → {into.name}" for tag, into in pairs[:MAX_EACH])

@@ -13,15 +13,14 @@ from typing import Annotated, Any, Final
 from pydantic import AwareDatetime, Field
 
 from hotmem.consolidation.tagging import consolidate_tags
-from hotmem.core.threads import ForegroundPriority
 from hotmem.core.validation import counted
 from hotmem.errors import InvalidInput
 from hotmem.memory import Memory
-from hotmem.models import Encoder, encode_tokens
+from hotmem.memory.runtime import Runtime
+from hotmem.models import encode_tokens
 from hotmem.operations.requests import Id, Importance, Request, Tag
 from hotmem.retrieval.query import NOBODY
 from hotmem.storage import queries
-from hotmem.storage.database import Database
 from hotmem.storage.queries.edits import Wording
 from hotmem.text.validation import MAX_STATEMENT_CHARACTERS, validate_text
 from hotmem.types import Category, Kind, Subcategory, TagUse, UserKey, Vector
@@ -247,77 +246,56 @@ async def optimize_tags(
     memory: Memory, user_id: str, arguments: OptimizeTagsArguments
 ) -> TagReport:
     """Merge tags that mean the same and archive hardly used ones. It can be undone."""
-    database = memory.runtime.database
-    user = await database.read_all(queries.users.find, user_id) or NOBODY
-    return await merge_tags(
-        database,
-        memory.runtime.recall.encoder,
-        memory.runtime.priority,
-        user,
-        timedelta(days=arguments.unused_days),
-        datetime.now(UTC),
-    )
+    runtime, unused = memory.runtime, timedelta(days=arguments.unused_days)
+    user = await runtime.database.read_all(queries.users.find, user_id) or NOBODY
+    return await merge_tags(runtime, user, unused, datetime.now(UTC))
 
 
 async def merge_tags(
-    database: Database,
-    encoder: Encoder,
-    precedence: ForegroundPriority,
-    user: UserKey,
-    unused: timedelta,
-    now: datetime,
+    runtime: Runtime, user: UserKey, unused: timedelta, now: datetime
 ) -> TagReport:
     """Merge and archive the tags of one user.
 
     Tags are embedded here and not during conversations.
 
     Args:
-        database: Database of the tags.
-        encoder: Embeds tags that have no vector yet.
-        precedence: Recalls take priority over each step.
+        runtime: The open memory.
         user: Key of the user.
         unused: Time without use after which a tag of at most one memory is archived.
         now: Current time, UTC.
     """
-    tags, pairs = await find_mergeable_tags(database, encoder, precedence, user)
+    tags, pairs = await find_mergeable_tags(runtime, user)
     reason = f"{counted(len(pairs), 'tag means', 'tags mean')} the same as another"
     numbers = [(tag.key, into.key) for tag, into in pairs]
-    await precedence.wait_idle()
-    decision, archived = await database.write(
+    await runtime.priority.wait_idle()
+    decision, archived = await runtime.database.write(
         queries.tags.consolidate, user, numbers, now - unused, reason, now
     )
     return TagReport(decision, len(tags), {tag.name: into.name for tag, into in pairs}, archived)
 
 
 async def find_mergeable_tags(
-    database: Database, encoder: Encoder, precedence: ForegroundPriority, user: UserKey
+    runtime: Runtime, user: UserKey
 ) -> tuple[list[TagUse], list[tuple[TagUse, TagUse]]]:
     """Find tags that mean the same as another, each with the tag that would replace it.
 
     Args:
-        database: Database of the tags; new vectors of tags are stored.
-        encoder: Embeds tags that have no vector yet.
-        precedence: Recalls take priority over each step.
+        runtime: The open memory; tags without a vector get one. Recalls go before each step.
         user: Key of the user.
 
     Returns:
         All tags that are compared, and the pairs.
     """
-    await precedence.wait_idle()
+    database, priority = runtime.database, runtime.priority
+    encode, encoder_id = runtime.recall.encoder.encode, runtime.write.encoder_id
+    await priority.wait_idle()
     while waiting := await database.read(queries.tags.unembedded, user, EMBEDDING_BATCH):
-        rows = await asyncio.to_thread(encoder.encode, [name for _, name in waiting])
-        await database.write(
-            queries.tags.embed,
-            user,
-            queries.reembedding.identified(encoder.name, encoder.dimension),
-            [key for key, _ in waiting],
-            list(rows),
-        )
-        await precedence.wait_idle()
+        keys, names = zip(*waiting, strict=True)
+        rows = await asyncio.to_thread(encode, names)
+        await database.write(queries.tags.embed, user, encoder_id, list(keys), list(rows))
+        await priority.wait_idle()
     tags, rows = await database.read(queries.tags.counted, user, MAX_TAGS)
-    return tags, await asyncio.to_thread(
-        consolidate_tags, tags, rows, precedence.wait_idle_blocking
-    )
+    return tags, await asyncio.to_thread(consolidate_tags, tags, rows, priority.wait_idle_blocking)
 
 
 Name = Annotated[str, Field(min_length=1, max_length=80)]
