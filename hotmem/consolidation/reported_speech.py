@@ -11,6 +11,7 @@ from typing import Final
 
 from hotmem.text.word_sets import wordlist
 from hotmem.types.understanding import Span, Token
+from hotmem.understanding.facts.question_statements import asks
 from hotmem.understanding.facts.third_person import (
     FIRST_PERSON_PRONOUNS,
     SECOND_PERSON,
@@ -71,7 +72,7 @@ def report(
     """
     tokens = _without_openings(sent)
     truncated = _truncate(tokens)
-    question = _asks(tokens)
+    question = asks(tokens)
     addressed = listener if question or advises else None
     suggests = [token.lower_ for token in tokens[:2]] in (["let", "'s"], ["let", "’s"])
     subject = _subject(sent)
@@ -98,27 +99,8 @@ def is_self_contained(sent: Span) -> bool:
 
 
 def is_question(sent: Span) -> bool:
-    """Whether a sentence asks something, with or without a question mark.
-
-    Without one, its verb comes before its subject: "is it far", "how much did it cost".
-    """
-    return _asks(_without_openings(sent))
-
-
-def _asks(tokens: Sequence[Token]) -> bool:
-    if tokens[-1].text == "?":
-        return True
-    verb = next((token for token in tokens[:3] if token.pos_ == "AUX"), None)
-    if verb is None:
-        return False
-    interrogative = tokens[0].tag_ in ("WP", "WRB", "WDT", "WP$")
-    subject = next(
-        (child for word in (verb, verb.head) for child in word.children if child.dep_ in _SUBJECTS),
-        None,
-    )
-    if interrogative:
-        return subject is None or subject == tokens[0] or subject.i > verb.i
-    return verb == tokens[0] and subject is not None and subject.i > verb.i
+    """Whether a sentence asks something, with or without a question mark."""
+    return asks(_without_openings(sent))
 
 
 def _without_openings(sent: Span) -> list[Token]:

@@ -384,26 +384,29 @@ def last_question(doc: Doc) -> Span | None:
     if not sentences:
         return None
     last = sentences[-1]
-    if last[-1].text == "?" or _is_interrogative(last):
-        return last
-    return None
+    return last if asks(without_opening(list(last)) or list(last)) else None
 
 
-def _is_interrogative(part: Span) -> bool:
-    """Whether a sentence without a mark asks: it begins with a question word or is inverted."""
-    tokens = without_opening(list(part))
-    root = part.root
-    if tokens and tokens[0].tag_ in WH and part[-1].text not in ".!":
+def asks(tokens: Sequence[Token]) -> bool:
+    """Whether a sentence asks something, with or without a question mark.
+
+    Without one, its verb comes before its subject: "is it far", "how much did it cost".
+
+    Args:
+        tokens: The sentence, without interjections and conjunctions at its start.
+    """
+    if tokens[-1].text == "?":
         return True
-    subject = next((one for one in root.children if one.dep_ in SUBJECTS), None)
-    return (
-        subject is not None
-        and part[-1].text not in ".!"
-        and (
-            (root.lemma_ == "be" and root.i < subject.i)
-            or any(one.dep_ in AUXILIARIES and one.i < subject.i for one in root.children)
-        )
+    verb = next((token for token in tokens[:3] if token.pos_ == "AUX"), None)
+    if verb is None:
+        return False
+    subject = next(
+        (child for word in (verb, verb.head) for child in word.children if child.dep_ in SUBJECTS),
+        None,
     )
+    if tokens[0].tag_ in WH:
+        return subject is None or subject == tokens[0] or subject.i > verb.i
+    return verb == tokens[0] and subject is not None and subject.i > verb.i
 
 
 def _alone(answer: Doc | Span, speaker: str) -> str:
