@@ -11,9 +11,9 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
-from hotmem.understanding.facts.spelled_codes import is_read_out, is_spelt
+from hotmem.understanding.facts.spelled_codes import is_spelt
 from hotmem.understanding.facts.statements import RewrittenText, find_contrasts, rewrite
-from hotmem.understanding.facts.third_person import is_filler
+from hotmem.understanding.facts.third_person import is_filler, without_stutter
 from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
 _VALUE: Final = (
@@ -349,34 +349,6 @@ def _has_of_phrase(before: Sequence[Token], again: Token) -> bool:
     return any(token.lower_ == "of" and token.i > again.i for token in before)
 
 
-MAX_STUTTER_TOKENS: Final = 3
-"""Tokens of the longest repeated beginning: "to the um to the doctor"."""
-
-_STUTTERED_POS: Final = frozenset(
-    {"PRON", "DET", "ADP", "AUX", "VERB", "CCONJ", "SCONJ", "PART", "ADV"}
-)
-"""Parts of speech that are repeated by accident."""
-
-
-def without_stutter(tokens: Sequence[Token]) -> list[Token]:
-    """Leave out what is repeated at once: "to the to the doctor". Numbers and letters stay."""
-    kept: list[Token] = []
-    for token in tokens:
-        kept.append(token)
-        for size in range(1, MAX_STUTTER_TOKENS + 1):
-            again, before = kept[-size:], kept[-2 * size : -size]
-            if (
-                [one.lower_ for one in again] == [one.lower_ for one in before]
-                and again[0].pos_ in _STUTTERED_POS
-                and before[0].pos_ in _STUTTERED_POS
-                and not any(is_read_out(one) for one in again)
-                and not (size == 1 and _is_meant_twice(before[0], token))
-            ):
-                del kept[-size:]
-                break
-    return kept
-
-
 def remove_stutter(doc: Doc) -> RewrittenText | None:
     """Leave out what is repeated at once in an utterance; None if nothing is.
 
@@ -388,15 +360,6 @@ def remove_stutter(doc: Doc) -> RewrittenText | None:
     return rewrite(
         doc.text, ((one.idx, one.idx + len(one) + len(one.whitespace_), "") for one in left_out)
     )
-
-
-def _is_meant_twice(before: Token, token: Token) -> bool:
-    """Whether a repeated word is said twice on purpose: "had had", "very very", "a a seven"."""
-    following = token.doc[token.i + 1 : token.i + 2]
-    letter = len(token) == 1 and token.lower_ != "i"
-    if letter and (not following or len(following[0]) == 1 or following[0].like_num):
-        return True
-    return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
 
 
 _OWNED_NOUN: Final = r"\b(?:my|our)(?:\s+(?!not\b)[a-z-]+){1,3}"

@@ -13,7 +13,7 @@ from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.animate_nouns import ELDERS
 from hotmem.understanding.facts.assertion import VERB_TAGS
 from hotmem.understanding.facts.clauses import drops_subject
-from hotmem.understanding.facts.corrections import repair_spans, without_stutter
+from hotmem.understanding.facts.corrections import repair_spans
 from hotmem.understanding.facts.spelled_codes import is_spelt, opens_code
 from hotmem.understanding.facts.statements import find_contrasts
 from hotmem.understanding.facts.third_person import (
@@ -21,6 +21,7 @@ from hotmem.understanding.facts.third_person import (
     is_filler,
     sentence,
     third_person_verb,
+    without_stutter,
 )
 
 BOT: Final = "the bot"

@@ -11,6 +11,7 @@ from typing import Final
 from hotmem.temporal import TimeMention, format_time, format_time_bare
 from hotmem.text.word_sets import wordlist
 from hotmem.types.understanding import Token
+from hotmem.understanding.facts.spelled_codes import is_read_out
 
 FIRST_PERSON_PRONOUNS: Final = frozenset({"i", "me", "myself", "we", "us", "ourselves"})
 FIRST_PERSON_POSSESSIVES: Final = frozenset({"my", "our", "mine", "ours"})
@@ -31,10 +32,6 @@ QUANTIFIERS: Final = frozenset({"lot", "lots", "other", "others", "such", "anoth
 
 FILLERS: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
 """Hesitations and laughter, which are left out."""
-
-_STUTTER_POS: Final = frozenset({"PRON", "DET", "ADP", "AUX", "CCONJ", "SCONJ", "PART"})
-"""Parts of speech that are repeated by accident; numbers, letters and names are repeated on
-purpose."""
 
 _MARKS: Final = frozenset({'"', "“", "”", "``", "''"})
 _SIBILANT: Final = re.compile(r"(?:s|x|z|ch|sh|o)$")
@@ -106,9 +103,7 @@ def to_third_person(
     spoken = direct_speech(tokens)
     written_mentions: set[int] = set()
     before: Token | None = None
-    for place, token in enumerate(tokens):
-        if is_filler(token) or (place and _is_stutter(tokens[place - 1], token)):
-            continue
+    for token in without_stutter([token for token in tokens if not is_filler(token)]):
         mention = next(
             (mention for mention in mentions if mention.start <= token.idx < mention.stop), None
         )
@@ -191,14 +186,41 @@ def is_filler(token: Token) -> bool:
     return FILLERS.fullmatch(token.lower_) is not None
 
 
-def _is_stutter(before: Token, token: Token) -> bool:
-    """Whether a word accidentally repeats the one before it: "to the the doctor"."""
-    if token.lower_ != before.lower_ or token.pos_ not in _STUTTER_POS:
-        return False
-    if token.lower_ == "a":
-        following = token.doc[token.i + 1 : token.i + 2].text
-        return len(following) > 1 and following.isalpha() and not token.nbor().like_num
-    return len(token) > 1 or token.lower_ == "i"
+MAX_STUTTER_TOKENS: Final = 3
+"""Tokens of the longest repeated beginning: "to the um to the doctor"."""
+
+_STUTTERED_POS: Final = frozenset(
+    {"PRON", "DET", "ADP", "AUX", "VERB", "CCONJ", "SCONJ", "PART", "ADV"}
+)
+"""Parts of speech that are repeated by accident."""
+
+
+def without_stutter(tokens: Sequence[Token]) -> list[Token]:
+    """Leave out what is repeated at once: "to the to the doctor". Numbers and letters stay."""
+    kept: list[Token] = []
+    for token in tokens:
+        kept.append(token)
+        for size in range(1, MAX_STUTTER_TOKENS + 1):
+            again, before = kept[-size:], kept[-2 * size : -size]
+            if (
+                [one.lower_ for one in again] == [one.lower_ for one in before]
+                and again[0].pos_ in _STUTTERED_POS
+                and before[0].pos_ in _STUTTERED_POS
+                and not any(is_read_out(one) for one in again)
+                and not (size == 1 and _is_meant_twice(before[0], token))
+            ):
+                del kept[-size:]
+                break
+    return kept
+
+
+def _is_meant_twice(before: Token, token: Token) -> bool:
+    """Whether a repeated word is said twice on purpose: "had had", "very very", "a a seven"."""
+    following = token.doc[token.i + 1 : token.i + 2]
+    letter = len(token) == 1 and token.lower_ != "i"
+    if letter and (not following or len(following[0]) == 1 or following[0].like_num):
+        return True
+    return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
 
 
 def _convert_word(
