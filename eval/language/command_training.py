@@ -28,6 +28,7 @@ from hotmem.options import ModelOptions
 from hotmem.text.validation import normalize
 from hotmem.types import Vector
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.command_rules import find_command
 from hotmem.understanding.query.commands import (
     CLASSES,
     CommandKind,
@@ -35,7 +36,6 @@ from hotmem.understanding.query.commands import (
     features,
     term_ids,
 )
-from hotmem.understanding.query.voice_commands import find_command
 
 FOLDER: Final = data.FOLDER / "commands"
 TALKS: Final = tuple(sorted(data.FOLDER.parent.glob("talks/*.txt")))

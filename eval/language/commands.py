@@ -19,8 +19,8 @@ from eval.statistics import bootstrap
 from hotmem.models import load_encoder
 from hotmem.options import ModelOptions
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.command_rules import find_command
 from hotmem.understanding.query.commands import Command, CommandKind
-from hotmem.understanding.query.voice_commands import find_command
 
 CASES: Final = Path(__file__).parents[1] / "data" / "understanding" / "unseen" / "commands.tsv"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from hotmem.ranking.corrections import with_corrections
+from hotmem.ranking.follow_ups import with_follow_ups
 from hotmem.ranking.neighbors import deduplicate
 from hotmem.ranking.scored_candidate import ScoredCandidate
 from hotmem.text.languages import ENGLISH
@@ -75,7 +75,7 @@ def quotes(
         known = kept.get(of, passage)
         kept[of] = one if known is one else _joined(known, one)
     distinct, _ = deduplicate(sorted(kept.values(), key=lambda one: -one.score))
-    return with_corrections(distinct), len(candidates) - len(distinct)
+    return with_follow_ups(distinct), len(candidates) - len(distinct)
 
 
 def _passage(one: ScoredCandidate, quote: Quote, language: str) -> ScoredCandidate:

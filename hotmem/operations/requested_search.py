@@ -51,9 +51,9 @@ from hotmem.types import (
     Vector,
 )
 from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
+from hotmem.understanding.query.command_rules import find_described_deletion
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.requested import NOUNS, Requested, RequestedKind
-from hotmem.understanding.query.voice_commands import find_described_deletion
 
 MAX_LATEST: Final = 50
 """Number of the latest memories of a kind, tag or period that are ranked as well."""

@@ -38,7 +38,7 @@ from hotmem.text import language_detection, stemming
 from hotmem.text.stemming import stems
 from hotmem.types import EvidenceKind, Layer, Query
 from hotmem.understanding import private_statements
-from hotmem.understanding.query import coreference, off_record, voice_commands
+from hotmem.understanding.query import command_rules, coreference, off_record
 from hotmem.understanding.query.requested import Requested, requested_memories
 
 RELEVANT_FROM: Final = 0.1
@@ -179,8 +179,8 @@ CACHED_FUNCTIONS: Final = (
     language_detection.detect_language,
     quotes.sentence_content,
     equivalence.statement_features,
-    voice_commands.find_command,
-    voice_commands.find_described_deletion,
+    command_rules.find_command,
+    command_rules.find_described_deletion,
     private_statements.secrecy,
     off_record.answer_pattern,
     coreference.read_turn,

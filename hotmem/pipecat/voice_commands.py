@@ -28,6 +28,12 @@ from hotmem.types import (
     Trace,
 )
 from hotmem.understanding.private_statements import is_private, is_shown_unasked
+from hotmem.understanding.query.command_rules import (
+    DescribedDeletion,
+    described_deletion,
+    find_period,
+    is_conversation,
+)
 from hotmem.understanding.query.commands import (
     DELETIONS,
     NOT_STORED,
@@ -37,12 +43,6 @@ from hotmem.understanding.query.commands import (
 )
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.off_record import asks_about, confirms, confirms_deletion
-from hotmem.understanding.query.voice_commands import (
-    DescribedDeletion,
-    described_deletion,
-    find_period,
-    is_conversation,
-)
 from hotmem.understanding.turn_retention import TurnRetention, UserTurn
 
 MIN_FIT, MIN_PLAIN_FIT = 0.6, 0.5

@@ -11,9 +11,9 @@ from hotmem.models import Encoder, load_encoder
 from hotmem.options import ModelOptions
 from hotmem.pipecat.voice_commands import CommandRequest, VoiceCommands
 from hotmem.understanding.query.command_finder import CommandFinder
+from hotmem.understanding.query.command_rules import find_described_deletion
 from hotmem.understanding.query.commands import CommandKind
 from hotmem.understanding.query.off_record import confirms_deletion
-from hotmem.understanding.query.voice_commands import find_described_deletion
 from hotmem.understanding.turn_retention import TurnRetention
 from tests.scored import scored
 from tests.tables import attack_cases, tables

@@ -31,8 +31,8 @@ from hotmem.text.validation import (
 )
 from hotmem.types import EvidenceKind, Role, UserKey
 from hotmem.understanding.query.analyzer import analyse
+from hotmem.understanding.query.command_rules import find_command
 from hotmem.understanding.query.off_record import confirms_deletion
-from hotmem.understanding.query.voice_commands import find_command
 from hotmem.understanding.turn_reader import MAX_CHARACTERS
 from tests.attacks.hostile import UNITS, repeated, watched
 from tests.conversation import START, OpenMemory, read_facts, remember, user_of

@@ -21,7 +21,7 @@ from hotmem.storage import open_storage
 from hotmem.storage.sqlite.connection import connect
 from hotmem.text.stemming import stem, stems
 from hotmem.types.maintenance import ForgetEntity, Leftovers
-from hotmem.understanding.query.voice_commands import find_command
+from hotmem.understanding.query.command_rules import find_command
 from tests import warm
 from tests.conversation import life, said, store_turns, user_of
 from tests.letters import LetterEncoder

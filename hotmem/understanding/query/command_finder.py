@@ -11,18 +11,7 @@ from hotmem.core.logs import log
 from hotmem.models import Encoder, encode_tokens
 from hotmem.models.encoders import TURNS
 from hotmem.text.language_detection import is_english
-from hotmem.understanding.query.commands import (
-    CLASSES,
-    DELETIONS,
-    NOT_STORED,
-    Command,
-    CommandKind,
-    CommandModel,
-    class_of,
-    term_ids,
-)
-from hotmem.understanding.query.off_record import is_elsewhere
-from hotmem.understanding.query.voice_commands import (
+from hotmem.understanding.query.command_rules import (
     MAX_WORDS,
     asks_to_delete,
     asks_to_keep,
@@ -34,6 +23,17 @@ from hotmem.understanding.query.voice_commands import (
     names_time_or_topic,
     split_restatement,
 )
+from hotmem.understanding.query.commands import (
+    CLASSES,
+    DELETIONS,
+    NOT_STORED,
+    Command,
+    CommandKind,
+    CommandModel,
+    class_of,
+    term_ids,
+)
+from hotmem.understanding.query.off_record import is_elsewhere
 
 MIN_COMMAND: Final = 0.7
 """Probability from which an utterance is a command that the rules do not find."""

@@ -12,8 +12,8 @@ from hotmem.models.encoder import Vectors
 from hotmem.options import ModelOptions
 from hotmem.understanding.query import commands
 from hotmem.understanding.query.command_finder import CommandFinder, decide
+from hotmem.understanding.query.command_rules import find_command, find_topic
 from hotmem.understanding.query.commands import Command, CommandKind, CommandModel, term_ids
-from hotmem.understanding.query.voice_commands import find_command, find_topic
 from tests.logs import captured_logs
 from tests.scored import scored
 from tests.tables import attack_cases

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hotmem.understanding.query.voice_commands import (
+from hotmem.understanding.query.command_rules import (
     DescribedDeletion,
     find_described_deletion,
 )

@@ -26,7 +26,7 @@ from hotmem.understanding.facts.instructions.safety import (
 )
 from hotmem.understanding.facts.relations import ASKS, IS_CALLED
 from hotmem.understanding.facts.third_person import sentence
-from hotmem.understanding.query.voice_commands import asks_to_delete
+from hotmem.understanding.query.command_rules import asks_to_delete
 from hotmem.understanding.sharing import permits
 
 SPEECH_VERBS: Final[Mapping[str, str]] = json.loads(

@@ -1,4 +1,4 @@
-"""Corrections: what a user says next about the same thing stands with a relevant statement.
+"""Follow-ups: what a user says next about the same thing stands with a relevant statement.
 
 "The boiler man comes on Tuesday", then "not Tuesday, Thursday": the second answers the same
 question. A shared word shows it, or how the very next turn begins and that it is not far from it.
@@ -40,7 +40,7 @@ NEAR: Final = 0.22
 18 turns that only begin so one."""
 
 
-def with_corrections(candidates: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
+def with_follow_ups(candidates: Sequence[ScoredCandidate]) -> list[ScoredCandidate]:
     """Raise the relevance of what may correct one of the most relevant statements.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hotmem import Memory, Role, Turn
-from hotmem.ranking.corrections import SHARE_OF_CORRECTED, with_corrections
+from hotmem.ranking.follow_ups import SHARE_OF_CORRECTED, with_follow_ups
 from hotmem.types import Evidence
 from tests.conversation import START
 from tests.ranking.statements import evidence, query, ranked
@@ -58,7 +58,7 @@ async def test_what_only_sounds_like_a_correction_does_not_stand_there(
 def relevance(after: Evidence) -> float:
     """The relevance of a later statement, by itself 0.01, beside one of 0.8."""
     told = (FIRST, 0.8), (after, 0.01)
-    found = with_corrections(ranked(told, query()))
+    found = with_follow_ups(ranked(told, query()))
     return next(one.relevance for one in found if one.evidence.key == after.key)
 
 
@@ -90,5 +90,5 @@ def test_how_a_near_turn_begins_shows_that_it_corrects(cosine: float, expected: 
     for text, wanted in (("oh no half two", expected), ("half two he says", 0.01)):
         after = evidence(text, key=5, vector=vector)
         told = (FIRST._replace(vector=rows[0]), 0.8), (after, 0.01)
-        found = {one.evidence.key: one for one in with_corrections(ranked(told, query()))}
+        found = {one.evidence.key: one for one in with_follow_ups(ranked(told, query()))}
         assert found[5].relevance == pytest.approx(wanted, abs=1e-4)

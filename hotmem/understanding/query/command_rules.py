@@ -1,4 +1,4 @@
-"""Voice commands: "forget everything about Tom", "this is off the record"."""
+"""Voice commands by rules: "forget everything about Tom", "this is off the record"."""
 
 import re
 from dataclasses import dataclass

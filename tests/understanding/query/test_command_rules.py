@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hotmem.understanding.query.command_rules import find_command
 from hotmem.understanding.query.commands import Command, CommandKind
-from hotmem.understanding.query.voice_commands import find_command
 from tests.scored import scored
 from tests.tables import tables
 
