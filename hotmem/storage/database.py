@@ -26,6 +26,7 @@ from threading import Event
 from typing import Any, ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from hotmem.errors import MemoryClosed, StoreLocked, StoreReadOnly
+from hotmem.storage.rows import Rows
 from hotmem.storage.search.primitives import SearchPrimitives
 from hotmem.types import Fault, Leftovers, UserKey
 
@@ -68,15 +69,12 @@ class Cursor(Protocol):
         """A sequence for each column, its name first."""
 
 
-class Connection(Protocol):
+class Connection(Rows, Protocol):
     """Runs SQL within the transaction that `Database.read` or `Database.write` has begun."""
 
     @property
     def search(self) -> SearchPrimitives:
         """The engine's search index."""
-
-    def execute(self, statements: str, bindings: Any = None, /) -> Cursor:  # noqa: ANN401
-        """Runs a statement with values for its `?` or `:name` placeholders."""
 
     def executemany(self, statements: str, sequenceofbindings: Iterable[Any], /) -> Cursor:
         """Runs a statement once for each sequence of values."""

@@ -6,6 +6,7 @@ Short sessions are summarised as a whole; in long ones the cost of one more turn
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from hotmem.consolidation.summary import count_topics, render_summary, summarise
 from hotmem.models import Language
 from hotmem.remember import NO_SIGNS
 from hotmem.storage import Storage, open_storage, queries, steps
+from hotmem.storage.database import Cursor
 from hotmem.storage.queries import jobs, sessions, turns
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.sessions import WHOLE
+from hotmem.storage.rows import Rows
 from hotmem.storage.search import vectors
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import (
@@ -134,8 +137,8 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
     asked: list[str] = []
 
     def plans(conn: Connection) -> list[str]:
-        class Explaining:
-            def execute(self, sql: str, values: tuple[object, ...] = ()) -> object:
+        class Explaining(Rows):
+            def execute(self, sql: str, values: Any = (), /) -> Cursor:  # noqa: ANN401
                 asked.extend(row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values))
                 return conn.execute(sql, values)
 

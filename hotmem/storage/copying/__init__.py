@@ -17,7 +17,6 @@ from hotmem.errors import InvalidInput, StoreError, StoreUnusable
 from hotmem.storage.copying import tables
 from hotmem.storage.copying.tables import UNFINISHED, Digest, Row, Table
 from hotmem.storage.database import Connection, Database
-from hotmem.storage.rows import exists
 
 __all__ = ["check_different", "check_finished", "copy_database"]
 
@@ -115,7 +114,7 @@ async def check_finished(database: Database) -> None:
 
 
 def _unfinished(conn: Connection) -> bool:
-    return exists(conn, "SELECT 1 FROM meta WHERE key = ?", (UNFINISHED,))
+    return conn.exists("SELECT 1 FROM meta WHERE key = ?", (UNFINISHED,))
 
 
 def _begin(conn: Connection) -> bool:
@@ -123,7 +122,7 @@ def _begin(conn: Connection) -> bool:
     if _unfinished(conn):
         return True
     for name in ("users", "audit", "tombstones"):
-        if exists(conn, f"SELECT 1 FROM {name} LIMIT 1"):
+        if conn.exists(f"SELECT 1 FROM {name} LIMIT 1"):
             return False
     conn.execute("INSERT INTO meta (key, value) VALUES (?, '')", (UNFINISHED,))
     return True

@@ -25,6 +25,7 @@ from hotmem.errors import (
 from hotmem.storage.database import Cursor, RowChange
 from hotmem.storage.dialect import to_postgres
 from hotmem.storage.postgres.primitives import PostgresSearch
+from hotmem.storage.rows import Rows
 from hotmem.text.languages import ENGLISH
 from hotmem.types import Fault, UserKey
 
@@ -180,7 +181,7 @@ class _NumberLoader(NumericBinaryLoader):
         return float(value) if value.as_tuple().exponent else int(value)
 
 
-class PostgresConnection:
+class PostgresConnection(Rows):
     """Implements `hotmem.storage.database.Connection`.
 
     Args:

@@ -12,7 +12,6 @@ from hotmem.storage.queries import decisions, deletion_marks, derivation, effect
 from hotmem.storage.queries.effects import Group
 from hotmem.storage.queries.index_entries import WORDED
 from hotmem.storage.queries.jobs import WHEN_ENDED
-from hotmem.storage.rows import column
 from hotmem.types import Category, UserKey
 
 MERGED_AND_AMENDING: Final = """
@@ -74,12 +73,10 @@ def delete_memories(
     deleted = conn.execute(MERGED_AND_AMENDING, {"user": user, "keys": list(keys)}).fetchall()
     deleted_keys = [key for key, _ in deleted]
     values = {"user": user, "keys": deleted_keys, "names": [name for _, name in deleted]}
-    categories = column(
-        conn,
-        "SELECT DISTINCT category FROM memories WHERE +user_key = :user AND id = ANY(:keys)",
-        values,
+    categories = conn.column(
+        "SELECT DISTINCT category FROM memories WHERE +user_key = :user AND id = ANY(:keys)", values
     )
-    for changes in column(conn, CHANGES_OF_MEMORIES, values):
+    for changes in conn.column(CHANGES_OF_MEMORIES, values):
         categories += decisions.former_categories(changes)
     conn.execute(
         """DELETE FROM recalls WHERE user_key = :user AND id IN (
@@ -134,8 +131,7 @@ def delete(
     values = {"user": user, "turns": list(turns), "memories": list(memories)}
     sessions_of = [
         *summaries,
-        *column(
-            conn,
+        *conn.column(
             """SELECT session FROM turns WHERE +user_key = :user AND id = ANY(:turns)
             UNION SELECT t.session FROM sources x JOIN turns t ON t.id = x.turn
                 WHERE x.memory = ANY(:memories)""",
@@ -146,7 +142,7 @@ def delete(
         "SELECT memory, count(*) FROM sources WHERE turn = ANY(:turns) GROUP BY memory", values
     ).fetchall()
     losing = [key for key, _ in affected if key not in kept]
-    worded = column(conn, FIRST_SAID, values | {"affected": losing})
+    worded = conn.column(FIRST_SAID, values | {"affected": losing})
     conn.execute(RECALLS_OF_TURNS, values)
     effects.clear_caused_doubts(conn, user, turns=turns)
     removed = conn.execute(
@@ -155,8 +151,7 @@ def delete(
         values,
     ).fetchall()
     deletion_marks.add(conn, user, "turn", [name for name, _ in removed])
-    orphans = column(
-        conn,
+    orphans = conn.column(
         """SELECT id FROM memories m WHERE +user_key = ? AND id = ANY(?) AND
             NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)""",
         (user, losing),
@@ -173,8 +168,7 @@ def delete(
         conn,
         user,
         "summary",
-        column(
-            conn,
+        conn.column(
             "SELECT public_id FROM sessions WHERE +user_key = :user AND id = ANY(:sessions)",
             sessions,
         ),

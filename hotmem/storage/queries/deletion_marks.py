@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable
 from typing import Final, Literal, TypeAlias
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.rows import exists, upsert_row
 from hotmem.types import UserKey
 
 Sort: TypeAlias = Literal["turn", "memory", "summary"]
@@ -40,10 +39,10 @@ def add(conn: Connection, user: UserKey, sort: Sort, ids: Iterable[str]) -> None
 
 def has(conn: Connection, user: UserKey, sort: Sort, one: str) -> bool:
     """Whether an id of the user has a tombstone."""
-    if not exists(conn, "SELECT 1 FROM tombstones LIMIT 1"):
+    if not conn.exists("SELECT 1 FROM tombstones LIMIT 1"):
         return False
     mark = _mark(_key(conn), _id_of(conn, user), sort, one)
-    return exists(conn, "SELECT 1 FROM tombstones WHERE mark = ?", (mark,))
+    return conn.exists("SELECT 1 FROM tombstones WHERE mark = ?", (mark,))
 
 
 def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) -> None:
@@ -67,7 +66,7 @@ def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
         # The user's row is deleted too: one who returns under the same id has another row number.
         counters.append((_FILE, _ERASED))
     for owner, kind in counters:
-        upsert_row(conn, "index_revisions", {"user_key": owner, "kind": kind, "number": number})
+        conn.upsert("index_revisions", {"user_key": owner, "kind": kind, "number": number})
 
 
 def number(conn: Connection) -> int:
@@ -85,8 +84,7 @@ def ask_number(conn: Connection) -> Pending[int]:
 
 def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:
     """Whether the user forgot something since the counter had this value; None is before all."""
-    return exists(
-        conn,
+    return conn.exists(
         """SELECT 1 FROM index_revisions WHERE number > ?
             AND ((user_key = ? AND kind = ?) OR (user_key = ? AND kind = ?)) LIMIT 1""",
         (number or 0, user, _FORGOTTEN, _FILE, _ERASED),

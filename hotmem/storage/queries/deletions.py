@@ -27,7 +27,6 @@ from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.jobs import WHEN_IDLE
 from hotmem.storage.queries.times import BEHIND, FIRST, from_stored, to_stored
 from hotmem.storage.queries.users import lock_users
-from hotmem.storage.rows import column, exists, insert_row
 from hotmem.storage.schema import TABLES as SCHEMA
 from hotmem.text.names import name_finder
 from hotmem.types import EvidenceKind, ForgetResult, Restorable, UserKey
@@ -265,7 +264,7 @@ class Restorer:
             del row["id"]  # the row number was reused
         if relation == "evolutions" and row["state"] == "live":
             row["state"] = "past" if self._has_live(row) else "live"
-        key = insert_row(self.conn, relation, row, anew=False)
+        key = self.conn.insert(relation, row, anew=False)
         if former is not None and key is not None:
             self.existing.add((relation, key))
             if key != former:
@@ -288,14 +287,14 @@ class Restorer:
         if (relation, key) not in self.existing:
             keys = self.keys[relation]
             values = [self.user if name == "user_key" else key for name in keys]
-            if not exists(self.conn, f"SELECT 1 FROM {relation} WHERE {_equal(keys)}", values):
+            if not self.conn.exists(f"SELECT 1 FROM {relation} WHERE {_equal(keys)}", values):
                 return False
             self.existing.add((relation, key))
         return True
 
     def _has_live(self, row: Row) -> bool:
         live = "SELECT 1 FROM evolutions WHERE user_key = ? AND category = ? AND state = 'live'"
-        return exists(self.conn, live, (self.user, row["category"]))
+        return self.conn.exists(live, (self.user, row["category"]))
 
     def _join_session(self, key: int, row: Row) -> None:
         """Makes room for the former turns at the beginning of a session that has continued."""
@@ -373,7 +372,7 @@ class Restorer:
     def _is_taken(self, subcategory: Row) -> bool:
         """Whether another subcategory has the name by now."""
         same = "SELECT 1 FROM subcategories WHERE evolution = ? AND name = ?"
-        return exists(self.conn, same, (subcategory["evolution"], subcategory["name"]))
+        return self.conn.exists(same, (subcategory["evolution"], subcategory["name"]))
 
     def _index_terms(self, deleted: list[tuple[str, Row]]) -> None:
         """Adds the terms of restored rows to the full-text indexes."""
@@ -503,7 +502,7 @@ def erase_due(conn: Connection, now: datetime) -> None:
     """Erases deletions whose period is over, and users of whom nothing else is left."""
     moment = to_stored(now)
     _lock_owners(conn, "erase_at <= ?", moment)
-    owners = column(conn, "DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,))
+    owners = conn.column("DELETE FROM deletions WHERE erase_at <= ? RETURNING user_key", (moment,))
     conn.execute(READ_AGAIN, (owners,))
     for user in dict.fromkeys(owners):
         remaining = " UNION ALL ".join(
@@ -525,7 +524,7 @@ def is_clock_plausible(conn: Connection, now: datetime) -> bool:
 def has_misdated(conn: Connection, now: datetime) -> bool:
     """Whether a deletion was made while the clock was wrong."""
     limits = (FIRST, to_stored(now) + BEHIND)
-    return exists(conn, f"SELECT 1 FROM deletions WHERE {MISDATED} LIMIT 1", limits)
+    return conn.exists(f"SELECT 1 FROM deletions WHERE {MISDATED} LIMIT 1", limits)
 
 
 def redate(conn: Connection, now: datetime) -> None:
@@ -540,7 +539,7 @@ def redate(conn: Connection, now: datetime) -> None:
 
 def any_due(conn: Connection, now: datetime) -> bool:
     """Whether the grace period of a deletion is over."""
-    return exists(conn, "SELECT 1 FROM deletions WHERE erase_at <= ? LIMIT 1", (to_stored(now),))
+    return conn.exists("SELECT 1 FROM deletions WHERE erase_at <= ? LIMIT 1", (to_stored(now),))
 
 
 def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> None:
@@ -548,7 +547,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
 
     Restoring them would bring it back.
     """
-    keys = column(conn, "SELECT id FROM deletions WHERE user_key = ?", (user,))
+    keys = conn.column("SELECT id FROM deletions WHERE user_key = ?", (user,))
     names = frozenset(target.turn_ids) if isinstance(target, ForgetTurns) else frozenset()
     matches = name_finder(target.name) if isinstance(target, ForgetEntity) else None
     session_id = target.session_id if isinstance(target, ForgetSession) else None
@@ -598,7 +597,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
 def _lock_owners(conn: Connection, condition: str, *values: int) -> None:
     """Locks the users of the deletions that meet a condition."""
     owners = f"SELECT DISTINCT user_key FROM deletions WHERE {condition}"
-    lock_users(conn, column(conn, owners, values))
+    lock_users(conn, conn.column(owners, values))
 
 
 def _remove_all(conn: Connection, user: UserKey) -> None:

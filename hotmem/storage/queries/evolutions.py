@@ -17,7 +17,6 @@ from hotmem.storage.queries import job_failures, reembedding
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.imports import FINISHED, Import
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
-from hotmem.storage.rows import column
 from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.types import (
     Category,
@@ -102,14 +101,14 @@ def assign(conn: Connection, memories: Iterable[int]) -> None:
 def assign_remaining(conn: Connection, user: UserKey) -> None:
     """Assigns a user's unassigned memories, as after a decision was undone."""
     of_user = "SELECT id FROM evolutions WHERE user_key = ? AND state = 'live'"
-    for evolution in column(conn, of_user, (user,)):
+    for evolution in conn.column(of_user, (user,)):
         assign_evolution(conn, user, evolution)
 
 
 def assign_all_users(conn: Connection) -> None:
     """Assigns the unassigned memories of all users."""
     users = "SELECT DISTINCT user_key FROM evolutions WHERE state = 'live' ORDER BY user_key"
-    for user in map(UserKey, column(conn, users)):
+    for user in map(UserKey, conn.column(users)):
         conn.lock_user(user)
         assign_remaining(conn, user)
 
@@ -169,8 +168,7 @@ def _centre(conn: Connection, user: UserKey, evolution: int) -> NDArray[np.float
         "SELECT centre FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
     ).fetchone()
     if stored is None:
-        vectors = column(
-            conn,
+        vectors = conn.column(
             """SELECT m.vector FROM memories m JOIN evolutions e
                 ON e.user_key = m.user_key AND e.category = m.category
                 WHERE e.id = ? AND m.merged_into IS NULL AND m.vector IS NOT NULL
@@ -368,9 +366,9 @@ def draft(
     )
     keys = {*members.keys, *(key for one in drafted.subcategories for key in one.members)}
     known = "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?)"
-    there = set(column(conn, known, (user, list(keys))))
+    there = set(conn.column(known, (user, list(keys))))
     names = f"SELECT name FROM subcategories WHERE evolution = ({LIVE_EVOLUTION})"
-    named = set(column(conn, names, (user, category)))
+    named = set(conn.column(names, (user, category)))
     if not (there.issuperset(keys) and named.issuperset(members.named)):
         return None
     evolution = _insert_evolution(
@@ -474,8 +472,7 @@ def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord
 
     A category without any, such as one whose subcategories were undone, evolves once it has grown.
     """
-    states = column(
-        conn,
+    states = conn.column(
         """SELECT DISTINCT state FROM evolutions
             WHERE user_key = ? AND category = ? AND state <> 'draft'""",
         (source.user, evolution.category),

@@ -19,7 +19,6 @@ from hotmem.storage.queries import model_calls, turns
 from hotmem.storage.queries.memories import current_subjects
 from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Claim, Cost
 from hotmem.storage.queries.users import lock_users
-from hotmem.storage.rows import column, exists
 from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -90,7 +89,7 @@ def enqueue(conn: Connection, turn: int, *, jest: bool) -> None:
 
 def any_waiting(conn: Connection) -> bool:
     """Whether any turn waits, its session due or not."""
-    return exists(conn, "SELECT user_key FROM pending_extractions LIMIT 1")
+    return conn.exists("SELECT user_key FROM pending_extractions LIMIT 1")
 
 
 def any_due(conn: Connection, every_turns: int) -> bool:
@@ -101,15 +100,14 @@ def any_due(conn: Connection, every_turns: int) -> bool:
 def any_sendable(conn: Connection) -> bool:
     """Whether any session may be sent, or any turn waits to be."""
     sendable = "SELECT user_key FROM sessions WHERE sendable = 1 LIMIT 1"
-    return exists(conn, sendable) or any_waiting(conn)
+    return conn.exists(sendable) or any_waiting(conn)
 
 
 def discard(conn: Connection) -> None:
     """Lets no turn wait any longer, and no session be sent, of no user."""
-    users = column(
-        conn,
+    users = conn.column(
         """SELECT user_key FROM sessions WHERE sendable = 1
-           UNION SELECT user_key FROM pending_extractions""",
+           UNION SELECT user_key FROM pending_extractions"""
     )
     lock_users(conn, users)
     conn.execute("DELETE FROM pending_extractions WHERE user_key = ANY(?)", (users,))
@@ -175,8 +173,7 @@ def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> 
         "DELETE FROM pending_extractions WHERE user_key = ? AND session = ? AND tries > ?",
         (user, session, most),
     )
-    keys = column(
-        conn,
+    keys = conn.column(
         """SELECT turn FROM pending_extractions WHERE user_key = ? AND session = ?
            ORDER BY turn LIMIT ?""",
         (user, session, MAX_TURNS),

@@ -16,7 +16,6 @@ from hotmem.storage.queries import decisions, deletion_marks, subcategories
 from hotmem.storage.queries.cascade import delete, rewrite_indexes
 from hotmem.storage.queries.times import row_of, span
 from hotmem.storage.queries.turns import stored_stems
-from hotmem.storage.rows import column, exists
 from hotmem.text.languages import ENGLISH
 from hotmem.text.names import NameFinder, name_finder, whole_words
 from hotmem.types import Category, ForgetResult, Role, UserKey
@@ -85,7 +84,7 @@ def count_removed(
         DeletionChanged: If something else was deleted; the transaction must be rolled back.
     """
     # Another process may have forgotten the user meanwhile.
-    if not exists(conn, "SELECT 1 FROM users WHERE id = ?", (user,)):
+    if not conn.exists("SELECT 1 FROM users WHERE id = ?", (user,)):
         return ForgetResult(0, 0, 0)
     before = _counts(conn, user)
     stored = _ids(conn, user) if named or confirmed is not None else None
@@ -151,7 +150,7 @@ def remove_user(conn: Connection, user: UserKey) -> None:
 def add_tombstones(conn: Connection, user: UserKey) -> None:
     """Adds tombstones of all turns, memories and summaries of a user."""
     for sort, table in MARKED:
-        ids = column(conn, f"SELECT public_id FROM {table} WHERE user_key = ?", (user,))
+        ids = conn.column(f"SELECT public_id FROM {table} WHERE user_key = ?", (user,))
         deletion_marks.add(conn, user, sort, ids)
 
 
@@ -160,13 +159,12 @@ def remove_memory(conn: Connection, user: UserKey, name: str) -> None:
 
     Other memories extracted from the same turns stay.
     """
-    deleted = column(conn, EARLIER_VERSIONS, (user, name))
+    deleted = conn.column(EARLIER_VERSIONS, (user, name))
     if not deleted:
         return
-    deleted += column(conn, WITHDRAWN_COPIES, (user, deleted, user, deleted))
-    turns = column(conn, "SELECT DISTINCT turn FROM sources WHERE memory = ANY(?)", (deleted,))
-    kept = column(
-        conn,
+    deleted += conn.column(WITHDRAWN_COPIES, (user, deleted, user, deleted))
+    turns = conn.column("SELECT DISTINCT turn FROM sources WHERE memory = ANY(?)", (deleted,))
+    kept = conn.column(
         "SELECT DISTINCT memory FROM sources WHERE turn = ANY(?) AND memory <> ALL(?)",
         (turns, deleted),
     )
@@ -192,7 +190,7 @@ def remove_entity(conn: Connection, user: UserKey, name: str) -> None:
     _delete_rows(conn, user, "decisions", [*containing("decisions", "reason"), *named])
     _delete_rows(conn, user, "recalls", containing("recalls", "query"))
     _delete_rows(conn, user, "entities", containing("entities", "name"))
-    for speaker in column(conn, "SELECT name FROM speakers WHERE user_key = ?", (user,)):
+    for speaker in conn.column("SELECT name FROM speakers WHERE user_key = ?", (user,)):
         if matches(speaker):
             conn.execute("DELETE FROM speakers WHERE user_key = ? AND name = ?", (user, speaker))
     delete(
@@ -211,7 +209,7 @@ def remove_session(conn: Connection, user: UserKey, name: str) -> None:
     key = row_of(conn, user, "sessions", name)
     if key is None:
         return
-    turns = column(conn, "SELECT id FROM turns WHERE +user_key = ? AND session = ?", (user, key))
+    turns = conn.column("SELECT id FROM turns WHERE +user_key = ? AND session = ?", (user, key))
     conn.execute("DELETE FROM recalls WHERE user_key = ? AND session = ?", (user, name))
     delete(conn, user, turns, [])
 
@@ -219,7 +217,7 @@ def remove_session(conn: Connection, user: UserKey, name: str) -> None:
 def remove_turns(conn: Connection, user: UserKey, names: Sequence[str]) -> None:
     """Deletes turns and the memories extracted from them alone."""
     named = "SELECT id FROM turns WHERE user_key = ? AND public_id = ANY(?)"
-    delete(conn, user, column(conn, named, (user, list(names))), [])
+    delete(conn, user, conn.column(named, (user, list(names))), [])
 
 
 def remove_span(
@@ -227,15 +225,11 @@ def remove_span(
 ) -> None:
     """Deletes what was said or stored at or after `after` and before `before`."""
     said = (user, *span(after, before))
-    turns = column(
-        conn,
-        "SELECT id FROM turns WHERE user_key = ? AND spoken_at >= ? AND spoken_at < ?",
-        said,
+    turns = conn.column(
+        "SELECT id FROM turns WHERE user_key = ? AND spoken_at >= ? AND spoken_at < ?", said
     )
-    memories = column(
-        conn,
-        "SELECT id FROM memories WHERE user_key = ? AND stored_at >= ? AND stored_at < ?",
-        said,
+    memories = conn.column(
+        "SELECT id FROM memories WHERE user_key = ? AND stored_at >= ? AND stored_at < ?", said
     )
     conn.execute("DELETE FROM recalls WHERE user_key = ? AND asked_at >= ? AND asked_at < ?", said)
     delete(conn, user, turns, memories)
@@ -268,7 +262,7 @@ class _Ids(NamedTuple):
 
 
 def _ids(conn: Connection, user: UserKey) -> _Ids:
-    turns = column(conn, "SELECT public_id FROM turns WHERE user_key = ?", (user,))
+    turns = conn.column("SELECT public_id FROM turns WHERE user_key = ?", (user,))
     sources: defaultdict[str, set[str]] = defaultdict(set)
     for memory, turn in conn.execute(
         """SELECT m.public_id, t.public_id FROM memories m LEFT JOIN sources x ON x.memory = m.id

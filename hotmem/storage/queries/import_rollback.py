@@ -27,7 +27,6 @@ from hotmem.storage.queries import (
 from hotmem.storage.queries.effects import Group
 from hotmem.storage.queries.imports import Import
 from hotmem.storage.queries.jobs import WHEN_ENDED
-from hotmem.storage.rows import column
 from hotmem.types import Category, DecisionAction, JobKind, QualityRecord, UserKey
 
 AT_ONCE: Final = 16
@@ -139,8 +138,7 @@ def roll_back(conn: Connection, user: UserKey, key: int, limit_s: float) -> bool
 
 
 def _delete_memories(conn: Connection, one: RollbackState) -> bool:
-    keys = column(
-        conn,
+    keys = conn.column(
         "SELECT id FROM memories WHERE user_key = ? AND import = ? ORDER BY id DESC LIMIT ?",
         (one.user, one.key, AT_ONCE),
     )
@@ -149,8 +147,7 @@ def _delete_memories(conn: Connection, one: RollbackState) -> bool:
 
 
 def _delete_summaries(conn: Connection, one: RollbackState) -> bool:
-    keys = column(
-        conn,
+    keys = conn.column(
         "SELECT id FROM summaries WHERE user_key = ? AND import = ? LIMIT ?",
         (one.user, one.key, AT_ONCE),
     )
@@ -160,8 +157,7 @@ def _delete_summaries(conn: Connection, one: RollbackState) -> bool:
 
 def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     """Deletes some turns, and the memories extracted from them alone."""
-    keys = column(
-        conn,
+    keys = conn.column(
         "SELECT id FROM turns WHERE user_key = ? AND import = ? ORDER BY id DESC LIMIT ?",
         (one.user, one.key, AT_ONCE),
     )
@@ -171,12 +167,9 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     ).fetchall()
     affected_keys = [memory for memory, _ in affected]
     first = {"user": one.user, "turns": keys, "affected": affected_keys}
-    worded = column(conn, cascade.FIRST_SAID, first)
-    entities = column(
-        conn, "SELECT DISTINCT entity FROM turn_entities WHERE turn = ANY(?)", (keys,)
-    )
-    sessions = column(
-        conn,
+    worded = conn.column(cascade.FIRST_SAID, first)
+    entities = conn.column("SELECT DISTINCT entity FROM turn_entities WHERE turn = ANY(?)", (keys,))
+    sessions = conn.column(
         "SELECT DISTINCT session FROM turns WHERE +user_key = ? AND id = ANY(?)",
         (one.user, keys),
     )
@@ -186,7 +179,7 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
     sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)
         AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)
     """
-    alone = column(conn, sourceless, (one.user, affected_keys))
+    alone = conn.column(sourceless, (one.user, affected_keys))
     _delete_imported(conn, one, [*{*worded, *alone}], groups)
     _delete_unmentioned(conn, one.user, entities)
     for session in sessions:
@@ -217,7 +210,7 @@ def _delete_imported(
     conn: Connection, one: RollbackState, keys: Sequence[int], affected: Collection[Group] = ()
 ) -> None:
     """Deletes memories of the import, except those stored again, and derives what is left."""
-    kept = column(conn, STORED_AGAIN, {"user": one.user, "keys": list(keys)})
+    kept = conn.column(STORED_AGAIN, {"user": one.user, "keys": list(keys)})
     conn.execute(DETACH_STORED, {"user": one.user, "keys": kept, "import": one.key})
     conn.execute(
         """DELETE FROM sources WHERE memory = ANY(?)
@@ -225,11 +218,10 @@ def _delete_imported(
         (kept, one.key),
     )
     deleted = [key for key in keys if key not in kept]
-    deleted += column(conn, CORRECTIONS, {"user": one.user, "keys": deleted})
+    deleted += conn.column(CORRECTIONS, {"user": one.user, "keys": deleted})
     values = {"user": one.user, "keys": deleted}
     conn.execute(READ_AGAIN, {**values, "import": one.key})
-    for key in column(
-        conn,
+    for key in conn.column(
         """SELECT id FROM memories WHERE +user_key = :user AND merged_into = ANY(:keys)
             AND id <> ALL(:keys)""",
         values,
@@ -246,8 +238,8 @@ def _delete_imported(
                     AND d.undone_at IS NULL)""",
         values,
     )
-    entities = column(
-        conn, "SELECT DISTINCT entity FROM memory_entities WHERE memory = ANY(:keys)", values
+    entities = conn.column(
+        "SELECT DISTINCT entity FROM memory_entities WHERE memory = ANY(:keys)", values
     )
     groups = {*affected, *effects.groups_of(conn, one.user, kept)}
     cascade.delete_memories(conn, one.user, deleted, groups)
@@ -352,8 +344,7 @@ RESTORE: Final[Mapping[str, Callable[[Connection, RollbackState, str, Any], None
 def _finish(conn: Connection, one: RollbackState) -> None:
     """Deletes the remaining rows of an import, and the import."""
     conn.execute("DELETE FROM evolutions WHERE user_key = ? AND import = ?", (one.user, one.key))
-    evolved = column(
-        conn,
+    evolved = conn.column(
         "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND evolved_at >= ?",
         (one.user, one.begun_at),
     )

@@ -35,7 +35,6 @@ from hotmem.storage.queries.export_rows import PLAIN, TIMES
 from hotmem.storage.queries.imports import Import, ImportSession, Link, turn_of, user_id_of
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.users import link_entities, lock_users
-from hotmem.storage.rows import insert_row
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Category,
@@ -211,7 +210,7 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
         "value": normalize_value(record.object),
         "import": one.key,
     }
-    key = insert_row(conn, "memories", values)
+    key = conn.insert("memories", values)
     if record.merged_into is None or deletion_marks.has(conn, user, "memory", record.merged_into):
         index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, record.text)
     link_entities(conn, user, "memory", key, record.entities)

@@ -9,7 +9,6 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import QUEUES
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
 from hotmem.storage.queries.users import lock_users
-from hotmem.storage.rows import exists, upsert_row
 from hotmem.text.validation import ascii_lower
 from hotmem.types import EvidenceKind, FailedJob, JobKind, LocatedRow, UserKey
 
@@ -102,7 +101,7 @@ def record(
         "failed_at": to_stored(now),
         "again_at": None if tries >= attempts else to_stored(now + pause),
     }
-    upsert_row(conn, "failures", row)
+    conn.upsert("failures", row)
 
 
 def clear(conn: Connection, user: UserKey, work: JobKind, key: int | str) -> None:
@@ -138,7 +137,7 @@ def resume(conn: Connection, now: datetime) -> None:
 
 def any_set_aside(conn: Connection) -> bool:
     """Whether any job was set aside."""
-    return exists(conn, "SELECT 1 FROM failures WHERE again_at IS NULL LIMIT 1")
+    return conn.exists("SELECT 1 FROM failures WHERE again_at IS NULL LIMIT 1")
 
 
 def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:

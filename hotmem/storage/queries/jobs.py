@@ -19,7 +19,6 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries.imports import FINISHED
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
 from hotmem.storage.queries.users import lock_users
-from hotmem.storage.rows import exists
 from hotmem.types import JobKind, UserKey
 
 LEASE_S: Final = 60.0
@@ -75,7 +74,7 @@ def release_kind(conn: Connection, owner: str, kind: JobKind) -> None:
 
 def any_leased(conn: Connection, owner: str) -> bool:
     """Whether a worker has leases."""
-    return exists(conn, "SELECT 1 FROM leases WHERE owner = ?", (owner,))
+    return conn.exists("SELECT 1 FROM leases WHERE owner = ?", (owner,))
 
 
 def owners(conn: Connection) -> list[str]:
@@ -86,7 +85,7 @@ def owners(conn: Connection) -> list[str]:
 def any_other(conn: Connection, worker: str) -> bool:
     """Whether another worker has a lease."""
     sql = f"SELECT 1 FROM leases WHERE owner <> ? AND {VALID} LIMIT 1"
-    return exists(conn, sql, (worker,))
+    return conn.exists(sql, (worker,))
 
 
 def release_all(conn: Connection, owner: str) -> None:
@@ -97,7 +96,7 @@ def release_all(conn: Connection, owner: str) -> None:
 def is_free(conn: Connection, user: UserKey, worker: str, kind: JobKind) -> bool:
     """Whether no other worker has the lease of a user's jobs of a kind."""
     sql = f"SELECT 1 FROM leases WHERE kind = ? AND user_key = ? AND owner <> ? AND {VALID}"
-    return not exists(conn, sql, (kind, user, worker))
+    return not conn.exists(sql, (kind, user, worker))
 
 
 class Queue(NamedTuple):
@@ -256,7 +255,7 @@ def _importing_user(conn: Connection, key: int) -> UserKey | None:
 
 def any_idle_session(conn: Connection, now: datetime, idle_s: float) -> bool:
     """Whether a session has been idle for so many seconds and its summary waits for that."""
-    return exists(conn, f"SELECT 1 FROM sessions WHERE {IDLE} LIMIT 1", _idle_times(now, idle_s))
+    return conn.exists(f"SELECT 1 FROM sessions WHERE {IDLE} LIMIT 1", _idle_times(now, idle_s))
 
 
 def end_idle_sessions(conn: Connection, now: datetime, idle_s: float) -> None:
@@ -328,7 +327,7 @@ def any_of(conn: Connection, user: UserKey) -> bool:
         for queue in QUEUES.values()
     ]
     ended = f"SELECT 1 FROM sessions WHERE user_key = :user AND {ENDED}"
-    return exists(conn, " UNION ALL ".join((*waits, ended)) + " LIMIT 1", {"user": user})
+    return conn.exists(" UNION ALL ".join((*waits, ended)) + " LIMIT 1", {"user": user})
 
 
 def oldest_turn(conn: Connection) -> datetime | None:

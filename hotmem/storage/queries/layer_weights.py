@@ -11,7 +11,6 @@ from typing import Any, Final, TypeGuard
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.rows import upsert_row
 from hotmem.types import (
     MAX_WEIGHT,
     MIN_WEIGHT,
@@ -79,7 +78,7 @@ def learn(
         "lead": after.lead,
     }
     row = {"user_key": user, "version": after.version, "state": json.dumps(state)}
-    upsert_row(conn, "learning_state", row)
+    conn.upsert("learning_state", row)
     if not after.precision:
         conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (user,))
     put_weights(
@@ -97,7 +96,7 @@ def put_moved(conn: Connection, user: UserKey, moved: Mapping[Intent, IntentOffs
     """Stores the offsets of the weights for some intents."""
     for intent, offset in moved.items():
         row = {"user_key": user, "intent": intent, "moved": json.dumps(offset)}
-        upsert_row(conn, "intent_weights", row)
+        conn.upsert("intent_weights", row)
 
 
 def put_weights(
@@ -106,7 +105,7 @@ def put_weights(
     """Stores the user's weights with the reason of the change."""
     for layer, weight in after.as_dict().items():
         row = {"user_key": user, "layer": layer, "weight": weight, "updated_at": to_stored(now)}
-        upsert_row(conn, "weights", row)
+        conn.upsert("weights", row)
     conn.execute(
         """INSERT INTO weight_history (user_key, version, learnt_at, weights, reason)
             VALUES (?, ?, ?, ?, ?)""",

@@ -20,7 +20,6 @@ from hotmem.storage.queries.index_entries import TABLES, WORDED
 from hotmem.storage.queries.tags import SHOWN_TAGS
 from hotmem.storage.queries.times import from_stored, span, to_stored
 from hotmem.storage.queries.turns import derived_columns
-from hotmem.storage.rows import column, exists
 from hotmem.text.languages import ENGLISH
 from hotmem.types import EvidenceKind, Fault, Period, Stats, UserKey
 
@@ -180,7 +179,7 @@ def faults(conn: Connection) -> list[Fault]:
         ):
             counts[what] = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
         if kind in WORDED:
-            texts = set(column(conn, f"SELECT f.id FROM ({sql}) f"))
+            texts = set(conn.column(f"SELECT f.id FROM ({sql}) f"))
             worded = conn.search.worded(conn, kind)
             counts["not found by their words"] = len(texts - worded)
             counts["in the full-text index that are not there any more"] = len(worded - texts)
@@ -245,7 +244,7 @@ def recorded(entries: Iterable[tuple[str, str]]) -> str | None:
 
 def is_recorded(conn: Connection) -> bool:
     """Whether the language of the index is recorded."""
-    return exists(conn, "SELECT 1 FROM meta WHERE key = 'language'")
+    return conn.exists("SELECT 1 FROM meta WHERE key = 'language'")
 
 
 def record(conn: Connection, location: str) -> None:

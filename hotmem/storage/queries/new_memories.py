@@ -19,7 +19,6 @@ from hotmem.storage.queries import (
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.users import link_entities
-from hotmem.storage.rows import insert_row
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
@@ -78,7 +77,7 @@ def insert(
         "source": note.source,
         "note": note.note,
     }
-    key = insert_row(conn, "memories", row)
+    key = conn.insert("memories", row)
     index_entries.add(conn, user, EvidenceKind.MEMORY, key, 0, note.text)
     if vector is not None:
         vectors.put(conn, EvidenceKind.MEMORY, [key], [vector], [signs])

@@ -9,7 +9,6 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks
 from hotmem.storage.queries.tags import SHOWN
 from hotmem.storage.queries.times import from_stored, span, to_stored
-from hotmem.storage.rows import insert_row, upsert_row
 from hotmem.types import (
     AnsweredRecall,
     ContextBlock,
@@ -93,7 +92,7 @@ def _tally(conn: Connection, user: UserKey, record: QualityRecord) -> Tally | No
 def _put(conn: Connection, user: UserKey, record: QualityRecord, tally: Tally) -> None:
     cell = dict(zip(("user_key", "day", "intent", "layer"), (user, *_cell(record)), strict=True))
     counts = {name: getattr(tally, name) for name in COUNTS}
-    upsert_row(conn, "quality", cell | counts | {"latencies": json.dumps(tally.latencies.counts)})
+    conn.upsert("quality", cell | counts | {"latencies": json.dumps(tally.latencies.counts)})
 
 
 def _prune(conn: Connection, user: UserKey) -> None:
@@ -149,7 +148,7 @@ def record(
         "ms": sum(block.trace.stages.values()),
         "interrupted": interrupted,
     }
-    key = insert_row(conn, "recalls", row, anew=False)
+    key = conn.insert("recalls", row, anew=False)
     if key is None:
         return False
     conn.executemany(

@@ -10,7 +10,6 @@ from typing import Final, NamedTuple
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import forget
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
-from hotmem.storage.rows import exists, upsert_row
 from hotmem.types import Act, Action, Actor, AuditEntry, Category, ForgetResult, UserKey
 
 OLD_TURNS: Final = f"""
@@ -60,7 +59,7 @@ def clock(conn: Connection) -> Clock:
 
 def note_clock(conn: Connection, now: datetime) -> None:
     """Stores that the clock is plausible now."""
-    upsert_row(conn, "meta", {"key": "clock", "value": str(to_stored(now))})
+    conn.upsert("meta", {"key": "clock", "value": str(to_stored(now))})
 
 
 def following(
@@ -180,7 +179,7 @@ def entries(
 
 def any_before(conn: Connection, before: datetime) -> bool:
     """Whether there are entries from before a time."""
-    return exists(conn, "SELECT 1 FROM audit WHERE at < ? LIMIT 1", (to_stored(before),))
+    return conn.exists("SELECT 1 FROM audit WHERE at < ? LIMIT 1", (to_stored(before),))
 
 
 def prune(conn: Connection, before: datetime, limit: int) -> int:

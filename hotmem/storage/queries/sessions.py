@@ -19,7 +19,6 @@ from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Cla
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.queries.users import lock_users
-from hotmem.storage.rows import column, exists
 from hotmem.storage.search import vectors
 from hotmem.text.validation import ascii_lower
 from hotmem.types import (
@@ -322,7 +321,7 @@ DUE: Final = """
 
 def any_waiting(conn: Connection) -> bool:
     """Whether any session waits."""
-    return exists(conn, "SELECT user_key FROM summaries WHERE tries IS NOT NULL LIMIT 1")
+    return conn.exists("SELECT user_key FROM summaries WHERE tries IS NOT NULL LIMIT 1")
 
 
 def any_due(conn: Connection) -> bool:
@@ -332,7 +331,7 @@ def any_due(conn: Connection) -> bool:
 
 def discard(conn: Connection) -> None:
     """Lets no session wait any longer, of no user."""
-    users = column(conn, "SELECT DISTINCT user_key FROM summaries WHERE tries IS NOT NULL")
+    users = conn.column("SELECT DISTINCT user_key FROM summaries WHERE tries IS NOT NULL")
     lock_users(conn, users)
     conn.execute(
         "UPDATE summaries SET tries = NULL WHERE user_key = ANY(?) AND tries IS NOT NULL", (users,)
@@ -524,7 +523,7 @@ def read(
 def _pending(conn: Connection, user: UserKey) -> bool:
     """Whether a turn of the user waits to be understood, except in an unfinished import."""
     sql = "SELECT 1 FROM pending_turns WHERE import IS NULL AND user_key = ? AND held = 0 LIMIT 1"
-    return exists(conn, sql, (user,))
+    return conn.exists(sql, (user,))
 
 
 def speaker(conn: Connection, user: UserKey) -> str | None:

@@ -9,7 +9,6 @@ from uuid import uuid4
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, effects, event_times, index_entries, tags, users
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.rows import exists
 from hotmem.text.validation import normalize_value
 from hotmem.types import DecisionAction, EvidenceKind, Statement, UserKey
 from hotmem.types.understanding import EventTime
@@ -71,8 +70,7 @@ def put_mentions(
 def is_read(conn: Connection, turn: SaidTurn, statement: Statement) -> bool:
     """Whether a statement was read from this turn before, which may be read again."""
     value = normalize_value(statement.object)
-    return exists(
-        conn,
+    return conn.exists(
         """SELECT 1 FROM sources x JOIN memories m ON m.id = x.memory WHERE x.turn = ?
             AND (m.relation, lower(m.subject), m.value, m.negated) = (?, lower(?), ?, ?)""",
         (turn.key, statement.relation, statement.subject, value, int(statement.negated)),

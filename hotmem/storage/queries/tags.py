@@ -15,7 +15,6 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import row_of, to_stored
-from hotmem.storage.rows import column
 from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.text.tag_words import head, tag_key
 from hotmem.types import DecisionAction, TagUse, UserKey, Vector
@@ -263,8 +262,7 @@ def consolidate(
         "UPDATE tags SET merged_into = ? WHERE user_key = ? AND id = ?",
         [(into, user, tag) for tag, into in pairs],
     )
-    archived = column(
-        conn,
+    archived = conn.column(
         f"""SELECT g.id FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
             WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
                 AND g.used_at < :since AND coalesce(f.memories, 0) < 2""",

@@ -7,7 +7,6 @@ from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import index_entries, jobs, times, users
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.storage.rows import insert_row
 from hotmem.text.answer_types import answer_types
 from hotmem.text.passages import split_passages
 from hotmem.text.stemming import stems
@@ -77,7 +76,7 @@ def add(
         "zone": zone_name(turn.spoken_at),
         "import": came_with,
     }
-    key = insert_row(conn, "turns", row)
+    key = conn.insert("turns", row)
     if turn.speaker:
         conn.execute(
             "INSERT INTO speakers (user_key, name, import) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",

@@ -7,7 +7,6 @@ from typing import Final
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import deletion_marks, layer_weights, reembedding
 from hotmem.storage.queries.times import from_stored
-from hotmem.storage.rows import column
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types import Profile, UserKey
 from hotmem.types.maintenance import UserSummary
@@ -113,8 +112,8 @@ def ask_profile(conn: Connection, user: UserKey, runs: Sequence[str]) -> Pending
 
 def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
     """Names that occur in the user's turns: speakers first, then by number of turns."""
-    speaking = column(
-        conn, "SELECT name FROM speakers WHERE user_key = ? ORDER BY name LIMIT ?", (user, limit)
+    speaking = conn.column(
+        "SELECT name FROM speakers WHERE user_key = ? ORDER BY name LIMIT ?", (user, limit)
     )
     spoken_of = conn.execute(
         """SELECT e.name FROM entities e JOIN turn_entities t ON t.entity = e.id
@@ -156,7 +155,7 @@ def lock_users(conn: Connection, users: Iterable[UserKey]) -> None:
 def lock_owners(conn: Connection, table: str, keys: Iterable[int]) -> None:
     """Locks the users of rows of a table."""
     owners = f"SELECT DISTINCT user_key FROM {table} WHERE id = ANY(?)"
-    lock_users(conn, column(conn, owners, ([*keys],)))
+    lock_users(conn, conn.column(owners, ([*keys],)))
 
 
 def ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> list[int]:

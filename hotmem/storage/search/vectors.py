@@ -15,7 +15,6 @@ from hotmem.core.vector_math import matmul
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import index_entries, jobs, reembedding
 from hotmem.storage.queries.index_entries import SIGNED, TABLES, to_bits
-from hotmem.storage.rows import exists, upsert_row
 from hotmem.storage.search.user_index import WORD, Index, IndexReader
 from hotmem.types import EvidenceKind, QueryVectors, SignBits, UserKey, Vector
 
@@ -54,7 +53,7 @@ def adopt(conn: Connection, encoder: str, dimension: int) -> bool:
     conn.execute("UPDATE tags SET vector = NULL")
     conn.execute("UPDATE subcategories SET centroid = NULL")
     conn.execute("UPDATE evolutions SET centre = NULL")
-    upsert_row(conn, "meta", {"key": "encoder", "value": identity})
+    conn.upsert("meta", {"key": "encoder", "value": identity})
     return True
 
 
@@ -296,7 +295,7 @@ def _put_signs(conn: Connection, kind: EvidenceKind, key: int, signs: SignBits) 
 
 def _is_read(conn: Connection, memory: int) -> bool:
     """Whether a memory was extracted from a turn."""
-    return exists(conn, "SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,))
+    return conn.exists("SELECT 1 FROM sources WHERE memory = ? LIMIT 1", (memory,))
 
 
 def unpacked_signs(width: int | None, signs: bytes | None) -> SignBits | None:

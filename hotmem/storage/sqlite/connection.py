@@ -35,6 +35,7 @@ from hotmem.errors import (
 from hotmem.storage.database import RowChange
 from hotmem.storage.dialect import to_sqlite
 from hotmem.storage.queries.index_entries import WORDED
+from hotmem.storage.rows import Rows
 from hotmem.storage.schema import TABLES
 from hotmem.storage.sqlite import files
 from hotmem.storage.sqlite.primitives import SqliteSearch
@@ -100,7 +101,7 @@ REUSED: Final = ("entities", "recalls")
 """Tables that give the number of their last row again once it is deleted."""
 
 
-class Connection(apsw.Connection):
+class Connection(apsw.Connection, Rows):
     """A connection in autocommit mode.
 
     What is not between BEGIN and COMMIT is a transaction of its own.
