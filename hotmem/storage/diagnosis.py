@@ -50,7 +50,7 @@ def of_spool(spooled: int) -> Iterator[Finding]:
 
 def of_copy(conn: Connection) -> Iterator[Finding]:
     """A copy into this database that was interrupted."""
-    if conn.execute("SELECT 1 FROM meta WHERE key = ?", (UNFINISHED_COPY,)).fetchone():
+    if conn.exists("SELECT 1 FROM meta WHERE key = ?", (UNFINISHED_COPY,)):
         yield Finding(
             "copy",
             "not finished; no program can use the memory",
@@ -93,10 +93,10 @@ def of_jobs(conn: Connection) -> Iterator[Finding]:
     """Waiting, unfinished and failed background jobs."""
     waiting = {work: count for work, count in jobs.waiting_counts(conn).items() if count}
     texts = [counted(count, *WAITING[work]) for work, count in waiting.items()]
-    if extractions := conn.execute("SELECT count(*) FROM pending_extractions").fetchone()[0]:
+    if extractions := conn.scalar("SELECT count(*) FROM pending_extractions"):
         texts.append(counted(extractions, *EXTRACTIONS))
     sql = "SELECT count(user_key) FROM summaries WHERE tries IS NOT NULL"
-    if summaries := conn.execute(sql).fetchone()[0]:
+    if summaries := conn.scalar(sql):
         texts.append(counted(summaries, *SUMMARIES))
     jobs_text = ", ".join(texts)
     yield Finding(
@@ -105,10 +105,7 @@ def of_jobs(conn: Connection) -> Iterator[Finding]:
         if jobs_text
         else "nothing",
     )
-    (unfinished,) = conn.execute(
-        "SELECT count(*) FROM imports WHERE state = ?", (IN_PROGRESS,)
-    ).fetchone()
-    if unfinished:
+    if unfinished := conn.scalar("SELECT count(*) FROM imports WHERE state = ?", (IN_PROGRESS,)):
         fix = (
             "Import the same file again to continue, or undo it: hotmem decisions shows it, "
             "hotmem undo undoes it."

@@ -129,8 +129,7 @@ def _matched(name: str, source: Columns, target: Columns) -> Table:
 def count(conn: Connection, tables: Sequence[Table]) -> int:
     """Number of rows of all tables."""
     return sum(
-        conn.execute(f"SELECT count(*) FROM {table.name} WHERE {table.where}").fetchone()[0]
-        for table in tables
+        conn.scalar(f"SELECT count(*) FROM {table.name} WHERE {table.where}") for table in tables
     )
 
 
@@ -239,7 +238,7 @@ async def index(database: Database, progress: Callable[[str, int, int], None]) -
 
 
 def _count(conn: Connection, kind: EvidenceKind) -> int:
-    return int(conn.execute(f"SELECT count(*) FROM {kind}_entries").fetchone()[0])
+    return int(conn.scalar(f"SELECT count(*) FROM {kind}_entries"))
 
 
 def _clear(conn: Connection, kind: EvidenceKind) -> None:

@@ -57,9 +57,9 @@ def screen(
 
     Args:
         conn: A connection.
-        sql: A SELECT with a WHERE, whose first two columns are those of `by`.
+        sql: A SELECT with a WHERE.
         values: Its values.
-        made: Makes an item from a row.
+        made: Makes an item from the columns of a row.
         by: The columns of the order, the second unique.
         at: The cursor; None is the beginning.
         rows: Rows at most.
@@ -70,8 +70,9 @@ def screen(
     order = ", ".join(f"{column} {'ASC' if up else 'DESC'}" for column in by)
     beyond = "" if at is None else f"AND ({', '.join(by)}) {'>' if up else '<'} (?, ?)"
     edge = () if at is None else (at.value, at.key)
+    placed = sql.replace("SELECT", f"SELECT {', '.join(by)},", 1)
     found = conn.execute(
-        f"{sql} {beyond} ORDER BY {order} LIMIT ?", (*values, *edge, rows + 1)
+        f"{placed} {beyond} ORDER BY {order} LIMIT ?", (*values, *edge, rows + 1)
     ).fetchall()
     more, found = len(found) > rows, found[:rows]
     if back:
@@ -82,12 +83,11 @@ def screen(
         Cursor(found[0][0], found[0][1], back=True) if (more if back else at is not None) else None
     )
     behind = Cursor(found[-1][0], found[-1][1]) if back or more else None
-    return Page(tuple(made(row) for row in found), before, behind)
+    return Page(tuple(made(row[2:]) for row in found), before, behind)
 
 
 def bounded(conn: Connection, sql: str, values: Sequence[object]) -> Count:
     """Number of rows of a SELECT, counted up to `MOST_COUNTED`."""
-    rows = conn.execute(
-        f"SELECT count(*) FROM ({sql} LIMIT ?) counted", (*values, MOST_COUNTED + 1)
-    ).fetchone()[0]
+    limited = f"SELECT count(*) FROM ({sql} LIMIT ?) counted"
+    rows = conn.scalar(limited, (*values, MOST_COUNTED + 1))
     return Count(min(rows, MOST_COUNTED), rows <= MOST_COUNTED)

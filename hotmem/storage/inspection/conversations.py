@@ -1,26 +1,28 @@
 """A user's sessions and turns."""
 
-import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
 from hotmem.storage.database import Connection
 from hotmem.storage.inspection import bounded, screen
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.rows import record_of
 from hotmem.text.timezones import to_named_zone
 from hotmem.types import Role, UserKey
 from hotmem.types.inspection import Count, Cursor, Page, SessionRow, Totals, TurnRow
 
 SESSIONS: Final = """
-    SELECT s.last_at, s.id, s.public_id, s.started_at, (SELECT y.topics FROM summaries y
-        WHERE y.id = s.id), (SELECT x.text FROM summary_sentences x
-        WHERE x.summary = s.id AND x.part = 'title') FROM sessions s WHERE s.user_key = ?"""
+    SELECT s.id, s.public_id, s.started_at, s.last_at, NULL,
+        coalesce((SELECT y.topics FROM summaries y WHERE y.id = s.id), '[]'),
+        (SELECT x.text FROM summary_sentences x WHERE x.summary = s.id AND x.part = 'title')
+    FROM sessions s WHERE s.user_key = ?"""
 
 TURNS: Final = """
-    SELECT t.spoken_at, t.id, t.public_id, s.id, s.public_id, t.role, t.speaker, t.text,
+    SELECT t.id, t.public_id, s.id, s.public_id, t.role, t.speaker, t.text, t.spoken_at,
         (SELECT count(DISTINCT x.memory) FROM sources x WHERE x.turn = t.id),
-            EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id), t.zone
+        EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id), t.zone
     FROM turns t JOIN sessions s ON s.id = t.session WHERE t.user_key = ?"""
 
 
@@ -31,11 +33,11 @@ def totals(conn: Connection, user: UserKey) -> Totals:
         return bounded(conn, sql, (user,))
 
     def edge(order: str) -> datetime | None:
-        row = conn.execute(
+        spoken_at = conn.scalar(
             f"SELECT spoken_at FROM turns WHERE user_key = ? ORDER BY spoken_at {order} LIMIT 1",
             (user,),
-        ).fetchone()
-        return None if row is None else from_stored(row[0])
+        )
+        return None if spoken_at is None else from_stored(spoken_at)
 
     return Totals(
         turns=counted("SELECT 1 FROM turns WHERE user_key = ?"),
@@ -55,11 +57,9 @@ def totals(conn: Connection, user: UserKey) -> Totals:
 
 def zone(conn: Connection, user: UserKey) -> str | None:
     """The time zone of the user's last turn, if it is known."""
-    row = conn.execute(
-        "SELECT zone FROM turns WHERE user_key = ? ORDER BY spoken_at DESC, id DESC LIMIT 1",
-        (user,),
-    ).fetchone()
-    return None if row is None else row[0]
+    sql = "SELECT zone FROM turns WHERE user_key = ? ORDER BY spoken_at DESC, id DESC LIMIT 1"
+    name: str | None = conn.scalar(sql, (user,))
+    return name
 
 
 def sessions(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Page[SessionRow]:
@@ -126,17 +126,10 @@ def mentioning(
         "FROM turns t",
         "FROM entities e CROSS JOIN turn_entities x CROSS JOIN turns t",
     )
-    sql = f"""{turns.replace("t.spoken_at, t.id", "x.turn, x.entity, t.spoken_at, t.id", 1)}
-        AND x.entity = e.id AND t.id = x.turn AND e.user_key = t.user_key AND e.id = ?"""
-    return screen(
-        conn,
-        sql,
-        (user, entity),
-        lambda row: turn_row(row[2:]),
-        by=("x.turn", "x.entity"),
-        at=at,
-        rows=rows,
-    )
+    sql = f"""{turns} AND x.entity = e.id AND t.id = x.turn AND e.user_key = t.user_key
+        AND e.id = ?"""
+    by = ("x.turn", "x.entity")
+    return screen(conn, sql, (user, entity), turn_row, by=by, at=at, rows=rows)
 
 
 def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, int]:
@@ -150,23 +143,10 @@ def turn_keys(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str
 
 def turn_row(row: Sequence[Any]) -> TurnRow:
     """A turn from a row of `TURNS`."""
-    spoken_at, key, name, session, session_id, role, speaker, text, *others = row[:11]
-    memories, waiting, zone = others
-    said_at = to_named_zone(from_stored(spoken_at), zone)
-    return TurnRow(
-        key, name, session, session_id, Role(role), speaker, text, said_at, memories, bool(waiting)
-    )
+    turn = record_of(TurnRow, row)
+    return replace(turn, spoken_at=to_named_zone(turn.spoken_at, row[-1]))
 
 
 def _session(conn: Connection, row: Sequence[Any]) -> SessionRow:
-    last_at, key, name, started_at, topics, title = row
-    said = bounded(conn, "SELECT 1 FROM turns WHERE session = ?", (key,))
-    return SessionRow(
-        key,
-        name,
-        from_stored(started_at),
-        from_stored(last_at),
-        said,
-        tuple(json.loads(topics)) if topics else (),
-        title,
-    )
+    said = bounded(conn, "SELECT 1 FROM turns WHERE session = ?", (row[0],))
+    return replace(record_of(SessionRow, row), turns=said)

@@ -4,6 +4,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
+from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
@@ -15,7 +16,8 @@ from hotmem.storage.queries.quality import COUNTS
 from hotmem.storage.queries.subcategories import NAME_OF_MEMORY
 from hotmem.storage.queries.tags import SHOWN
 from hotmem.storage.queries.times import from_stored, to_stored
-from hotmem.types import Category, Kind, Latencies, Layer, Tally, UserKey
+from hotmem.storage.rows import record_of
+from hotmem.types import Latencies, Layer, Tally, UserKey
 from hotmem.types.inspection import (
     Cursor,
     EntityGraph,
@@ -30,9 +32,9 @@ from hotmem.types.inspection import (
     StoredWeight,
 )
 
-COLUMNS: Final = """m.said_at, m.id, m.public_id, m.text, m.kind, m.category, m.importance,
-    m.valid_until, m.doubted_at, m.merged_into IS NOT NULL,
-    m.stored_at IS NOT NULL"""
+COLUMNS: Final = """m.id, m.public_id, m.text, m.kind, m.category, m.importance, m.said_at,
+    m.valid_until, m.doubted_at, m.merged_into IS NOT NULL, m.stored_at IS NOT NULL"""
+"""The columns of a `MemoryRow`."""
 
 OF_USER: Final = f"SELECT {COLUMNS} FROM memories m WHERE m.user_key = ?"
 
@@ -83,7 +85,7 @@ def memories(
         conn,
         f"{sql}{' AND '.join(conditions)}",
         (user, *values),
-        memory_row,
+        partial(record_of, MemoryRow),
         by=("m.said_at", "m.id"),
         at=at,
         rows=rows,
@@ -93,33 +95,18 @@ def memories(
 def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
     """Everything about one memory of the user."""
     row = conn.execute(
-        f"""SELECT {COLUMNS}, m.subject, m.relation, m.object, m.hedged, m.negated, m.changes,
-            m.confirmations, m.accesses,
-                m.accessed_at, m.stored_at, m.source, m.note, m.superseded_by, m.doubted_by,
-                    m.merged_into, ({NAME_OF_MEMORY})
+        f"""SELECT ({NAME_OF_MEMORY}), m.subject, m.relation, m.object, m.hedged, m.negated,
+                m.changes, m.confirmations, m.accesses, m.accessed_at, m.stored_at, m.source,
+                m.note, m.superseded_by, m.doubted_by, m.merged_into
             FROM memories m WHERE m.user_key = ? AND m.id = ?""",
         (user, key),
     ).fetchone()
     if row is None:
         return None
-    subject, relation, value, hedged, negated, changes, *metadata = row[11:]
-    confirmations, accesses, accessed_at, stored_at, source, note, *links, subcategory = metadata
-    by, doubted_by, into = links
-    return MemoryDetails(
-        row=memory_row(row),
-        subcategory=subcategory,
-        subject=subject,
-        relation=relation,
-        object=value,
-        hedged=bool(hedged),
-        negated=bool(negated),
-        changes=bool(changes),
-        confirmations=confirmations,
-        accesses=accesses,
-        accessed_at=None if accessed_at is None else from_stored(accessed_at),
-        stored_at=None if stored_at is None else from_stored(stored_at),
-        source=source,
-        note=note,
+    *columns, by, doubted_by, into = row
+    return record_of(
+        MemoryDetails,
+        (_one(conn, user, key), *columns),
         tags=_tags(conn, key),
         entities=_entities(conn, key),
         sources=_sources(conn, user, key),
@@ -134,48 +121,29 @@ def memory(conn: Connection, user: UserKey, key: int) -> MemoryDetails | None:
 
 def mentioning(conn: Connection, user: UserKey, entity: int, rows: int) -> list[MemoryRow]:
     """The memories that mention an entity, the latest first."""
-    return [memory_row(row) for row in conn.execute(MENTIONING, (user, entity, rows))]
+    return conn.records(MemoryRow, MENTIONING, (user, entity, rows))
 
 
 def by_keys(conn: Connection, user: UserKey, keys: Sequence[int]) -> list[MemoryRow]:
     """The user's memories of row numbers, in this order."""
-    rows = conn.execute(f"{OF_USER} AND m.id = ANY(?)", (user, list(keys)))
-    found = {row.key: row for row in map(memory_row, rows)}
+    rows = conn.records(MemoryRow, f"{OF_USER} AND m.id = ANY(?)", (user, list(keys)))
+    found = {row.key: row for row in rows}
     return [found[key] for key in dict.fromkeys(keys) if key in found]
 
 
 def by_names(conn: Connection, user: UserKey, names: Sequence[str]) -> dict[str, MemoryRow]:
     """The user's memories of ids."""
-    rows = conn.execute(f"{OF_USER} AND m.public_id = ANY(?)", (user, list(names)))
-    return {row.id: row for row in map(memory_row, rows)}
+    rows = conn.records(MemoryRow, f"{OF_USER} AND m.public_id = ANY(?)", (user, list(names)))
+    return {row.id: row for row in rows}
 
 
 def read_from(conn: Connection, user: UserKey, turn: int) -> list[MemoryRow]:
     """The memories extracted from a turn."""
-    rows = conn.execute(
+    return conn.records(
+        MemoryRow,
         f"""{OF_USER} AND m.id IN (SELECT x.memory FROM sources x WHERE x.turn = ?)
             ORDER BY m.id""",
         (user, turn),
-    )
-    return [memory_row(row) for row in rows]
-
-
-def memory_row(row: Sequence[Any]) -> MemoryRow:
-    """A memory from a row of `COLUMNS`."""
-    said_at, key, name, text, kind, category, importance, *rest = row[:11]
-    valid_until, doubted_at, merged, noted = rest
-    return MemoryRow(
-        key=key,
-        id=name,
-        text=text,
-        kind=Kind(kind),
-        category=Category(category),
-        importance=importance,
-        said_at=from_stored(said_at),
-        valid_until=None if valid_until is None else from_stored(valid_until),
-        doubted_at=None if doubted_at is None else from_stored(doubted_at),
-        merged=bool(merged),
-        noted=bool(noted),
     )
 
 
@@ -184,20 +152,15 @@ def _one(conn: Connection, user: UserKey, key: int | None) -> MemoryRow | None:
 
 
 def _some(conn: Connection, user: UserKey, where: str, key: int) -> tuple[MemoryRow, ...]:
-    rows = conn.execute(
-        f"{OF_USER} AND {where} ORDER BY m.id DESC LIMIT ?", (user, key, MOST_LINKED)
-    )
-    return tuple(memory_row(row) for row in rows)
+    sql = f"{OF_USER} AND {where} ORDER BY m.id DESC LIMIT ?"
+    return tuple(conn.records(MemoryRow, sql, (user, key, MOST_LINKED)))
 
 
 def _tags(conn: Connection, key: int) -> tuple[str, ...]:
-    rows = conn.execute(
-        f"""SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
-           ON g.id = coalesce(o.merged_into, o.id)
-           WHERE x.memory = ? AND {SHOWN} ORDER BY 1""",
-        (key,),
-    )
-    return tuple(row[0] for row in rows)
+    sql = f"""SELECT DISTINCT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
+       ON g.id = coalesce(o.merged_into, o.id)
+       WHERE x.memory = ? AND {SHOWN} ORDER BY 1"""
+    return tuple(conn.column(sql, (key,)))
 
 
 def _entities(conn: Connection, key: int) -> dict[str, int]:
@@ -273,13 +236,14 @@ def entities(
 ) -> Page[EntityRow]:
     """The user's entities whose name has a prefix, the most mentioned first; case is ignored."""
     first = begins.casefold()
-    counted = f"""SELECT * FROM (SELECT c.turns + c.memories AS often, c.* FROM (
+    counted = f"""SELECT id, name, turns, memories FROM (
+        SELECT c.turns + c.memories AS often, c.* FROM (
         {COUNTED} AND e.key >= ? AND e.key < ?) c) f WHERE true"""
     return screen(
         conn,
         counted,
         (user, first, f"{first}\U0010ffff"),
-        lambda row: EntityRow(*row[1:]),
+        partial(record_of, EntityRow),
         by=("often", "id"),
         at=at,
         rows=rows,
@@ -288,10 +252,8 @@ def entities(
 
 def entity(conn: Connection, user: UserKey, key: int) -> EntityRow | None:
     """One entity of the user."""
-    row = conn.execute(
-        f"{MENTIONS} AND e.id = :key", {"user": user, "key": key, "most": MOST_COUNTED}
-    ).fetchone()
-    return None if row is None else EntityRow(*row)
+    values = {"user": user, "key": key, "most": MOST_COUNTED}
+    return conn.record(EntityRow, f"{MENTIONS} AND e.id = :key", values)
 
 
 def beside(conn: Connection, user: UserKey, key: int, rows: int) -> list[tuple[EntityRow, int]]:
@@ -319,14 +281,12 @@ def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
     groups = [
         set(json.loads(entities))
         for sql in (TOGETHER_IN_TURNS, TOGETHER_IN_MEMORIES)
-        for (entities,) in conn.execute(sql, (user, LATEST_LINKED))
+        for entities in conn.column(sql, (user, LATEST_LINKED))
     ]
     chosen = [key for key, _ in Counter(key for group in groups for key in group).most_common(most)]
-    counted = conn.execute(
-        f"{MENTIONS} AND e.id = ANY(:keys)",
-        {"user": user, "keys": chosen, "most": MOST_COUNTED},
-    )
-    found = {row[0]: EntityRow(*row) for row in counted}
+    values = {"user": user, "keys": chosen, "most": MOST_COUNTED}
+    counted = conn.records(EntityRow, f"{MENTIONS} AND e.id = ANY(:keys)", values)
+    found = {row.key: row for row in counted}
     ordered = [found[key] for key in chosen if key in found]
     places = {row.key: place for place, row in enumerate(ordered)}
     pairs = Counter(
@@ -338,8 +298,8 @@ def graph(conn: Connection, user: UserKey, most: int) -> EntityGraph:
 
 
 RECALLS: Final = """
-    SELECT r.asked_at, r.id, r.query, (SELECT s.id FROM sessions s
-        WHERE s.user_key = r.user_key AND s.public_id = r.session), r.session,
+    SELECT r.id, r.query, (SELECT s.id FROM sessions s
+        WHERE s.user_key = r.user_key AND s.public_id = r.session), r.session, r.asked_at,
         (SELECT count(*) FROM recall_items u WHERE u.recall = r.id),
         (SELECT count(*) FROM recall_items u WHERE u.recall = r.id AND u.kind <> 'unused'),
         r.tokens, r.ms, r.interrupted
@@ -348,25 +308,25 @@ RECALLS: Final = """
 
 def recalls(conn: Connection, user: UserKey, at: Cursor | None, rows: int) -> Page[RecallRow]:
     """The user's recorded recalls, the latest first."""
-    return screen(conn, RECALLS, (user,), _recall, by=("r.asked_at", "r.id"), at=at, rows=rows)
+    made, by = partial(record_of, RecallRow), ("r.asked_at", "r.id")
+    return screen(conn, RECALLS, (user,), made, by=by, at=at, rows=rows)
 
 
 def recall(conn: Connection, user: UserKey, key: int) -> RecallRow | None:
     """One recorded recall of the user."""
-    row = conn.execute(f"{RECALLS} AND r.id = ?", (user, key)).fetchone()
-    return None if row is None else _recall(row)
+    return conn.record(RecallRow, f"{RECALLS} AND r.id = ?", (user, key))
 
 
 def recalls_for(
     conn: Connection, user: UserKey, session_id: str, query: str, first: datetime, last: datetime
 ) -> list[RecallRow]:
     """The recalls of a turn: its text as the query, in its session, between two times."""
-    rows = conn.execute(
+    return conn.records(
+        RecallRow,
         f"""{RECALLS} AND r.asked_at BETWEEN ? AND ? AND r.session = ? AND r.query = ?
             ORDER BY r.asked_at, r.id""",
         (user, to_stored(first), to_stored(last), session_id, query),
     )
-    return [_recall(row) for row in rows]
 
 
 def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
@@ -386,16 +346,8 @@ def items(conn: Connection, user: UserKey, recall: int) -> list[RecordedItem]:
             (user, json.loads(names)),
         ).fetchall()
         words = text if memory is not None else " … ".join(turn[1] for turn in turns)
-        found.append(
-            RecordedItem(
-                tuple(json.loads(layers)),
-                use,
-                relevance,
-                words,
-                memory,
-                tuple(turn[0] for turn in turns),
-            )
-        )
+        item = (layers, use, relevance, words, memory)
+        found.append(record_of(RecordedItem, item, turns=tuple(turn[0] for turn in turns)))
     return found
 
 
@@ -448,9 +400,3 @@ def _moment(stored: object) -> datetime | None:
         return from_stored(int(str(stored)))
     except (OverflowError, ValueError):
         return None
-
-
-def _recall(row: Sequence[Any]) -> RecallRow:
-    asked_at, key, query, session, session_id, given, used, tokens, ms, cut_off = row
-    asked = from_stored(asked_at)
-    return RecallRow(key, query, session, session_id, asked, given, used, tokens, ms, bool(cut_off))

@@ -12,7 +12,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.evolutions import GROWTH
 from hotmem.storage.queries.tags import SHOWN_TAGS
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import to_stored
 from hotmem.storage.search.vectors import from_bytes
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.types import Category, EvidenceKind, JobKind, Kind, Label, LabelMentions, UserKey
@@ -56,7 +56,8 @@ class UnusedMemories(NamedTuple):
 
 def open_conflicts(conn: Connection, user: UserKey, limit: int) -> list[OpenConflict]:
     """Current memories that are possibly outdated, the latest doubt first."""
-    rows = conn.execute(
+    return conn.records(
+        OpenConflict,
         f"""SELECT m.public_id, m.text, m.said_at,
                 coalesce(o.text, (SELECT t.text FROM turns t WHERE t.id = m.doubted_in)),
                 m.doubted_at
@@ -65,10 +66,6 @@ def open_conflicts(conn: Connection, user: UserKey, limit: int) -> list[OpenConf
             ORDER BY m.doubted_at DESC, m.id DESC LIMIT :limit""",
         {"user": user, "limit": limit},
     )
-    return [
-        OpenConflict(name, text, from_stored(said_at), by, from_stored(at))
-        for name, text, said_at, by, at in rows
-    ]
 
 
 def latest(conn: Connection, user: UserKey, limit: int) -> ComparedMemories:
@@ -90,12 +87,11 @@ def latest(conn: Connection, user: UserKey, limit: int) -> ComparedMemories:
 
 def reminders(conn: Connection, user: UserKey, limit: int) -> list[int]:
     """Row numbers of current reminders, the earliest first."""
-    rows = conn.execute(
+    return conn.column(
         f"""SELECT m.id FROM memories m WHERE m.user_key = :user AND {CURRENT} AND m.kind = :kind
             ORDER BY m.order_time, m.id LIMIT :limit""",
         {"user": user, "kind": Kind.REMINDER, "limit": limit},
     )
-    return [key for (key,) in rows]
 
 
 def grown(conn: Connection, user: UserKey, least: int) -> dict[Category, int]:
@@ -117,13 +113,14 @@ def grown(conn: Connection, user: UserKey, least: int) -> dict[Category, int]:
 def unused(conn: Connection, user: UserKey, before: datetime) -> UnusedMemories:
     """How many memories from before a time were never used, and how many recalls there were."""
     values = {"user": user, "before": to_stored(before)}
-    memories, never = conn.execute(
-        f"""SELECT count(*), coalesce(sum(CASE WHEN m.accesses = 0 THEN 1 ELSE 0 END), 0)
+    (found,) = conn.records(
+        UnusedMemories,
+        f"""SELECT count(*), coalesce(sum(CASE WHEN m.accesses = 0 THEN 1 ELSE 0 END), 0),
+                (SELECT count(*) FROM recalls r WHERE r.user_key = :user)
             FROM memories m WHERE m.user_key = :user AND {CURRENT} AND m.said_at < :before""",
         values,
-    ).fetchone()
-    (recalls,) = conn.execute("SELECT count(*) FROM recalls WHERE user_key = ?", (user,)).fetchone()
-    return UnusedMemories(int(memories), int(never), int(recalls))
+    )
+    return found
 
 
 def set_aside(conn: Connection, user: UserKey) -> dict[JobKind, int]:
@@ -142,6 +139,8 @@ MOST_PLACES: Final = 5_000
 NAMED_SHARE: Final = 0.5
 """Least share of the turns with a name's words in which it was extracted as a name. Below it, it is
 an ordinary word that began a sentence ("Glad")."""
+
+NAME: Final = "SELECT name FROM entities WHERE user_key = ? AND key = ?"
 
 NAMES: Final = """
     SELECT e.key, e.name,
@@ -178,11 +177,8 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
         about: Only labels that occur with this name or these words, which come first; None for all.
         most: Names, and concepts, considered.
     """
-    speaking = {
-        word
-        for row in conn.execute("SELECT name FROM speakers WHERE user_key = ?", (user,))
-        for word in _parts(row[0])
-    }
+    speakers = conn.column("SELECT name FROM speakers WHERE user_key = ?", (user,))
+    speaking = set[str]().union(*map(_parts, speakers))
     centre = None if about is None else _centre(conn, user, about)
     asked = {"user": user, "most": most}
     if centre is None:
@@ -196,10 +192,8 @@ def mentions(conn: Connection, user: UserKey, about: str | None, most: int) -> l
             found[key] = mention
     for topic, _ in conn.execute(TOPICS, asked).fetchall():
         if topic not in found and topic not in speaking and not set(terms(topic)) <= STOP_STEMS:
-            entity = conn.execute(
-                "SELECT name FROM entities WHERE user_key = ? AND key = ?", (user, topic)
-            ).fetchone()
-            mention = None if entity is None else _of_name(conn, user, topic, entity[0])
+            name = conn.scalar(NAME, (user, topic))
+            mention = None if name is None else _of_name(conn, user, topic, name)
             found[topic] = mention or _of_words(conn, user, Label(topic, topic, named=False))
     ranked = sorted(found.values(), key=lambda one: (-one.count, one.label.key))
     return (
@@ -221,13 +215,11 @@ def texts(conn: Connection, user: UserKey, memories: Iterable[int]) -> dict[int,
 def _centre(conn: Connection, user: UserKey, about: str) -> LabelMentions:
     """The label to centre on: a known name, whatever its share, or any words."""
     key = " ".join(about.split()).casefold()
-    row = conn.execute(
-        "SELECT key, name FROM entities WHERE user_key = ? AND key = ?", (user, key)
-    ).fetchone()
+    name = conn.scalar(NAME, (user, key))
     return (
         _of_words(conn, user, Label(key, about.strip(), named=False))
-        if row is None
-        else _entity(conn, user, Label(row[0], row[1], named=True))
+        if name is None
+        else _entity(conn, user, Label(key, name, named=True))
     )
 
 
@@ -247,12 +239,9 @@ def _of_name(conn: Connection, user: UserKey, key: str, name: str) -> LabelMenti
 
 def _entity(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
     def places(of: str) -> frozenset[int]:
-        rows = conn.execute(
-            f"""SELECT x.{of} FROM entities e JOIN {of}_entities x ON x.entity = e.id
-                WHERE e.user_key = ? AND e.key = ? ORDER BY x.{of} DESC LIMIT ?""",
-            (user, label.key, MOST_PLACES),
-        )
-        return frozenset(row[0] for row in rows)
+        sql = f"""SELECT x.{of} FROM entities e JOIN {of}_entities x ON x.entity = e.id
+            WHERE e.user_key = ? AND e.key = ? ORDER BY x.{of} DESC LIMIT ?"""
+        return frozenset(conn.column(sql, (user, label.key, MOST_PLACES)))
 
     return LabelMentions(label, places("turn"), _unmerged(conn, user, places("memory")))
 
@@ -260,15 +249,13 @@ def _entity(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
 def _of_words(conn: Connection, user: UserKey, label: Label) -> LabelMentions:
     """Where all the words of a label occur, and memories with it as a tag."""
     passages = _holding(conn, user, EvidenceKind.PASSAGE, label.key)
-    tagged = conn.execute(
+    tagged = conn.column(
         """SELECT x.memory FROM tags o JOIN memory_tags x ON x.tag = o.id LEFT JOIN tags g
            ON g.id = o.merged_into
            WHERE o.user_key = ? AND coalesce(g.name, o.name) = ? ORDER BY 1 DESC LIMIT ?""",
         (user, label.key, MOST_PLACES),
     )
-    memories = {row[0] for row in tagged} | set(
-        _holding(conn, user, EvidenceKind.MEMORY, label.key)
-    )
+    memories = {*tagged, *_holding(conn, user, EvidenceKind.MEMORY, label.key)}
     return LabelMentions(label, _turns(conn, user, passages), _unmerged(conn, user, memories))
 
 
@@ -282,19 +269,13 @@ def _holding(conn: Connection, user: UserKey, kind: EvidenceKind, words: str) ->
 
 
 def _turns(conn: Connection, user: UserKey, passages: Sequence[int]) -> frozenset[int]:
-    rows = conn.execute(
-        "SELECT DISTINCT turn FROM passages WHERE user_key = ? AND id = ANY(?)",
-        (user, [*passages]),
-    )
-    return frozenset(row[0] for row in rows)
+    sql = "SELECT DISTINCT turn FROM passages WHERE user_key = ? AND id = ANY(?)"
+    return frozenset(conn.column(sql, (user, [*passages])))
 
 
 def _unmerged(conn: Connection, user: UserKey, memories: Iterable[int]) -> frozenset[int]:
-    rows = conn.execute(
-        "SELECT id FROM memories WHERE +user_key = ? AND merged_into IS NULL AND id = ANY(?)",
-        (user, [*memories]),
-    )
-    return frozenset(row[0] for row in rows)
+    sql = "SELECT id FROM memories WHERE +user_key = ? AND merged_into IS NULL AND id = ANY(?)"
+    return frozenset(conn.column(sql, (user, [*memories])))
 
 
 def _parts(name: str) -> set[str]:

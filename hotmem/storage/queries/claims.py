@@ -75,17 +75,14 @@ def claim_again(
     if not rows:
         return []
     kind, key, _ = rows[0]
-    sql = f"SELECT user_key FROM {TABLES[kind]} WHERE id = ?"
-    user = UserKey(conn.execute(sql, (key,)).fetchone()[0])
+    user = conn.scalar(f"SELECT user_key FROM {TABLES[kind]} WHERE id = ?", (key,))
     return rows if _claim_one(conn, user, worker, JobKind(kind)) else None
 
 
 def claim_session(conn: Connection, user: UserKey, worker: str, session: int) -> bool:
     """Takes the lease of summarising a session; False if it is taken or the session is deleted."""
-    there = conn.execute(
-        "SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user)
-    ).fetchone()
-    return there is not None and _claim_one(conn, user, worker, JobKind.SESSION)
+    there = conn.exists("SELECT 1 FROM sessions WHERE id = ? AND user_key = ?", (session, user))
+    return there and _claim_one(conn, user, worker, JobKind.SESSION)
 
 
 def claim_category(conn: Connection, user: UserKey, worker: str) -> bool:

@@ -67,7 +67,7 @@ def faults(conn: Connection) -> list[Fault]:
     damaged = Counter(encoded.table for encoded, _ in _unreadable(conn))
     for kind in SIGNED:
         sql = f"SELECT count(*) FROM {kind}_signs WHERE {DAMAGED_SIGNS}"
-        damaged[f"{kind}_signs"] += conn.execute(sql).fetchone()[0]
+        damaged[f"{kind}_signs"] += conn.scalar(sql)
     found = [
         Fault("values", count, f"values of {table} that cannot be read")
         for table, count in damaged.items()
@@ -75,7 +75,7 @@ def faults(conn: Connection) -> list[Fault]:
     ]
     for table, column, names in NAMES:
         sql = f"SELECT count(*) FROM {table} WHERE NOT {column} = ANY(?)"
-        if count := conn.execute(sql, ([*names],)).fetchone()[0]:
+        if count := conn.scalar(sql, ([*names],)):
             found.append(Fault("rows", count, f"rows of {table} with an unknown {column}"))
     return found
 
@@ -99,7 +99,7 @@ def mend(conn: Connection) -> None:
         )
     for kind in SIGNED:
         sql = f"DELETE FROM {kind}_signs WHERE {DAMAGED_SIGNS} RETURNING {kind}"
-        keys = [key for (key,) in conn.execute(sql).fetchall()]
+        keys = conn.column(sql)
         conn.execute(f"UPDATE {TABLES[kind]} SET vector = NULL WHERE id = ANY(?)", (keys,))
 
 

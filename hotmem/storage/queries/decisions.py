@@ -14,6 +14,7 @@ from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import index_entries
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.rows import record_of
 from hotmem.storage.search.vectors import from_bytes
 from hotmem.types import Decision, DecisionAction, EvidenceKind, MemoryChange, UserKey
 
@@ -122,11 +123,11 @@ def record(
         Its id.
     """
     name = name or uuid4().hex
-    key = conn.execute(
+    key = conn.scalar(
         """INSERT INTO decisions (user_key, public_id, action, reason, decided_at, changes, undoes)
             VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (user, name, action, reason, to_stored(now), changes, undoes),
-    ).fetchone()[0]
+    )
     conn.executemany(
         "INSERT INTO decision_memories (decision, memory, into_memory) VALUES (?, ?, ?)",
         [(key, memory, into) for memory, into in memories],
@@ -156,13 +157,13 @@ def merge(
 
 def release_merged(conn: Connection, user: UserKey, kept: int) -> None:
     """Unmerges memories merged into one, if they have sources or were stored explicitly."""
-    merged = conn.execute(
+    merged = conn.column(
         """SELECT m.id FROM memories m WHERE m.merged_into = ?
                AND (m.stored_at IS NOT NULL OR EXISTS (SELECT 1 FROM sources x
                    WHERE x.memory = m.id))""",
         (kept,),
-    ).fetchall()
-    for (key,) in merged:
+    )
+    for key in merged:
         unmerge(conn, user, key)
 
 
@@ -185,18 +186,7 @@ def of_user(
     ).fetchall()
     names = _subcategory_names(conn, user) if any(row[7] for row in rows) else {}
     return [
-        Decision(
-            id=name,
-            action=DecisionAction(action),
-            reason=reason,
-            decided_at=from_stored(decided_at),
-            undone_at=None if undone_at is None else from_stored(undone_at),
-            memory_ids=tuple(json.loads(memories)),
-            into=into,
-            changes=shown(changes, names),
-            undoes=undoes,
-        )
-        for name, action, reason, decided_at, undone_at, memories, into, changes, undoes in rows
+        record_of(Decision, row[:-2], changes=shown(row[-2], names), undoes=row[-1]) for row in rows
     ]
 
 
@@ -206,16 +196,16 @@ def unmerged_key(conn: Connection, user: UserKey, name: str) -> int:
     Raises:
         InvalidInput: If there is none.
     """
-    row = conn.execute(
+    key = conn.scalar(
         "SELECT id FROM memories WHERE user_key = ? AND public_id = ? AND merged_into IS NULL",
         (user, name),
-    ).fetchone()
-    if row is None:
+    )
+    if key is None:
         raise InvalidInput(
             f"{name!r} is not the id of a memory of this user. search_memory (`hotmem search`) "
             "shows their ids."
         )
-    return int(row[0])
+    return int(key)
 
 
 def merge_into(conn: Connection, user: UserKey, key: int, into: int) -> None:
@@ -276,7 +266,7 @@ def with_readings(
     """
     found = of_user(conn, user, limit, actions)
     if not actions or DecisionAction.READ in actions:
-        keys = [key for (key,) in conn.execute(LATEST, {"user": user, "limit": limit}).fetchall()]
+        keys = conn.column(LATEST, {"user": user, "limit": limit})
         details = f"{DERIVED} AND m.id = ANY(:keys) ORDER BY m.id DESC"
         rows = conn.execute(details, {"user": user, "keys": keys})
         found += map(_decision, rows.fetchall())

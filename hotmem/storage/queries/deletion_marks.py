@@ -55,12 +55,12 @@ def remove(conn: Connection, user: UserKey, sort: Sort, ids: Collection[str]) ->
 
 def count(conn: Connection, user: UserKey, *, everything: bool) -> None:
     """Increments the counter of deletions."""
-    (number,) = conn.execute(
+    number = conn.scalar(
         """INSERT INTO index_revisions (user_key, kind, number) VALUES (?, ?, 1)
             ON CONFLICT (user_key, kind) DO UPDATE SET number = index_revisions.number + 1
                 RETURNING number""",
         (_FILE, _FORGOTTEN),
-    ).fetchone()
+    )
     counters = [(user, _FORGOTTEN)]
     if everything:
         # The user's row is deleted too: one who returns under the same id has another row number.
@@ -92,18 +92,18 @@ def forgot_since(conn: Connection, user: UserKey, number: int | None) -> bool:
 
 
 def _key(conn: Connection) -> bytes:
-    row = conn.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-    if row is None:
-        row = conn.execute(
+    key = conn.scalar("SELECT value FROM meta WHERE key = ?", (_KEY,))
+    if key is None:
+        key = conn.scalar(
             """INSERT INTO meta (key, value) VALUES (?, ?)
                 ON CONFLICT (key) DO UPDATE SET value = meta.value RETURNING value""",
             (_KEY, secrets.token_hex(KEY_BYTES)),
-        ).fetchone()  # another program may have made one meanwhile
-    return bytes.fromhex(row[0])
+        )  # another program may have made one meanwhile
+    return bytes.fromhex(key)
 
 
 def _id_of(conn: Connection, user: UserKey) -> str:
-    return str(conn.execute("SELECT public_id FROM users WHERE id = ?", (user,)).fetchone()[0])
+    return str(conn.scalar("SELECT public_id FROM users WHERE id = ?", (user,)))
 
 
 def _mark(key: bytes, user_id: str, sort: Sort, one: str) -> bytes:

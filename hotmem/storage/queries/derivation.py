@@ -360,7 +360,7 @@ def _take_sources(
             )
             conn.execute("DELETE FROM sources WHERE memory = :former AND turn = :turn", values)
             found = {**values, "user": user, "at": to_stored(said.said_at)}
-            for (decision,) in conn.execute(REPETITION, found).fetchall():
+            for decision in conn.column(REPETITION, found):
                 conn.execute(
                     "DELETE FROM decisions WHERE user_key = ? AND id = ?", (user, decision)
                 )

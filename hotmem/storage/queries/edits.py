@@ -36,6 +36,12 @@ KEPT: Final = (
 """Columns that a reworded memory takes over from the old one."""
 
 
+FIELDS: Final = (
+    "text, subject, relation, object, kind, category, importance, note, valid_until, doubted_at"
+)
+"""Columns that an edit may change."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """New text of a memory, with its statement, entities and vector.
@@ -69,7 +75,7 @@ def reword(
     old = _editable_key(conn, user, name)
     new_name = uuid4().hex
     texts = ", ".join(["CAST(? AS TEXT)"] * 6)
-    new: int = conn.execute(
+    new: int = conn.scalar(
         f"""INSERT INTO memories (user_key, public_id, text, subject, relation, object, value,
             stored_at, amends, valid_until, superseded_by, {KEPT})
             SELECT user_key, {texts}, CAST(? AS BIGINT), id, valid_until, superseded_by, {KEPT}
@@ -85,7 +91,7 @@ def reword(
             user,
             old,
         ),
-    ).fetchone()[0]
+    )
     conn.execute(
         """INSERT INTO sources (memory, turn, start, stop)
             SELECT CAST(? AS BIGINT), turn, start, stop FROM sources WHERE memory = ?""",
@@ -175,23 +181,10 @@ def current_fields(conn: Connection, user: UserKey, name: str) -> dict[str, Any]
     Raises:
         InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
-    columns = (
-        "text",
-        "subject",
-        "relation",
-        "object",
-        "kind",
-        "category",
-        "importance",
-        "note",
-        "valid_until",
-        "doubted_at",
-    )
     row = conn.execute(
-        f"SELECT {', '.join(columns)} FROM memories WHERE id = ?",
-        (_editable_key(conn, user, name),),
+        f"SELECT {FIELDS} FROM memories WHERE id = ?", (_editable_key(conn, user, name),)
     ).fetchone()
-    fields = dict(zip(columns, row, strict=True))
+    fields = dict(zip(FIELDS.split(", "), row, strict=True))
     for moment in ("valid_until", "doubted_at"):
         if fields[moment] is not None:
             fields[moment] = from_stored(fields[moment])
@@ -205,14 +198,14 @@ def _editable_key(conn: Connection, user: UserKey, name: str) -> int:
         InvalidInput: If it is not among the user's memories, or was merged or replaced.
     """
     key = unmerged_key(conn, user, name)
-    row = conn.execute(
+    later = conn.scalar(
         """SELECT public_id FROM memories WHERE user_key = ? AND amends = ?
             AND merged_into IS NULL ORDER BY id DESC""",
         (user, key),
-    ).fetchone()
-    if row is not None:
+    )
+    if later is not None:
         raise InvalidInput(
-            f"{short(name)!r} was replaced by {short(row[0])!r}. Change that one, or undo the"
+            f"{short(name)!r} was replaced by {short(later)!r}. Change that one, or undo the"
             " replacement (`hotmem decisions` lists it, `hotmem undo` undoes it)."
         )
     return key

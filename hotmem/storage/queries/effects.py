@@ -126,13 +126,13 @@ def take_out(conn: Connection, user: UserKey, memories: Sequence[int]) -> set[Gr
         What has to be derived again (`derivation.rederive`).
     """
     gone = [*memories]
-    freed = conn.execute(
+    freed = conn.column(
         """UPDATE memories SET valid_until = NULL, superseded_by = NULL
             WHERE +user_key = ? AND superseded_by = ANY(?) RETURNING id""",
         (user, gone),
-    ).fetchall()
+    )
     clear_caused_doubts(conn, user, memories=gone)
-    return groups_of(conn, user, [*gone, *(key for (key,) in freed)])
+    return groups_of(conn, user, [*gone, *freed])
 
 
 def groups_of(conn: Connection, user: UserKey, memories: Sequence[int]) -> set[Group]:

@@ -10,6 +10,7 @@ from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import event_times, reembedding
 from hotmem.storage.queries.times import from_stored
 from hotmem.storage.queries.turns import stored_stems
+from hotmem.storage.rows import record_of
 from hotmem.storage.search.vectors import from_bytes, unpacked_signs
 from hotmem.text.answer_types import answer_types
 from hotmem.text.stemming import stems
@@ -100,18 +101,13 @@ def ask(
 
     def found() -> dict[tuple[EvidenceKind, int], Ending]:
         endings: dict[tuple[EvidenceKind, int], Ending] = {}
-        for passage, memory, valid_until, doubted_at, successor in rows:
+        for passage, memory, *ending in rows:
             of = (
                 (EvidenceKind.MEMORY, memory)
                 if passage is None
                 else (EvidenceKind.PASSAGE, passage)
             )
-            ending = Ending(
-                None if valid_until is None else from_stored(valid_until),
-                None if doubted_at is None else from_stored(doubted_at),
-                successor,
-            )
-            endings.setdefault(of, ending)
+            endings.setdefault(of, record_of(Ending, ending))
         return endings
 
     return found

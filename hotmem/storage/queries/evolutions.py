@@ -42,7 +42,9 @@ CENTRE_MEMORIES: Final = 2000
 
 UNASSIGNED: Final = """
     SELECT m.id, m.vector FROM memories m
-    WHERE m.user_key = :user AND m.category = :category AND m.merged_into IS NULL
+    WHERE m.user_key = :user AND m.category = (
+            SELECT category FROM evolutions WHERE id = :evolution AND user_key = :user)
+        AND m.merged_into IS NULL
         AND m.vector IS NOT NULL AND m.id > :after
         AND NOT EXISTS (SELECT 1 FROM subcategory_members x JOIN subcategories s
             ON s.id = x.subcategory WHERE x.memory = m.id AND s.evolution = :evolution)
@@ -62,21 +64,8 @@ def assign_batch(conn: Connection, user: UserKey, evolution: int, after: int) ->
     Returns:
         The last one's row number; None at the end.
     """
-    row = conn.execute(
-        "SELECT category FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
-    ).fetchone()
-    if row is None:
-        return None
-    rows = conn.execute(
-        UNASSIGNED,
-        {
-            "user": user,
-            "category": row[0],
-            "after": after,
-            "evolution": evolution,
-            "portion": BATCH,
-        },
-    ).fetchall()
+    values = {"user": user, "evolution": evolution, "after": after, "portion": BATCH}
+    rows = conn.execute(UNASSIGNED, values).fetchall()
     _assign_nearest(conn, user, evolution, rows)
     return rows[-1][0] if len(rows) == BATCH else None
 
@@ -164,9 +153,9 @@ def _centre(conn: Connection, user: UserKey, evolution: int) -> NDArray[np.float
 
     If it is unknown, it is computed from at most `CENTRE_MEMORIES` of them and stored.
     """
-    (stored,) = conn.execute(
+    stored = conn.scalar(
         "SELECT centre FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
-    ).fetchone()
+    )
     if stored is None:
         vectors = conn.column(
             """SELECT m.vector FROM memories m JOIN evolutions e
@@ -207,12 +196,9 @@ def update_centroid(conn: Connection, subcategory: int) -> bytes | None:
 
     None while one of them waits to be embedded.
     """
-    rows = conn.execute(
-        """SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory
-            WHERE x.subcategory = ?""",
-        (subcategory,),
-    )
-    mean = _mean([vector for (vector,) in rows])
+    sql = """SELECT m.vector FROM subcategory_members x JOIN memories m ON m.id = x.memory
+        WHERE x.subcategory = ?"""
+    mean = _mean(conn.column(sql, (subcategory,)))
     centroid = None if mean is None else to_bytes(mean)
     conn.execute("UPDATE subcategories SET centroid = ? WHERE id = ?", (centroid, subcategory))
     return centroid
@@ -220,10 +206,8 @@ def update_centroid(conn: Connection, subcategory: int) -> bytes | None:
 
 def mean_vector(conn: Connection, user: UserKey, memories: Iterable[int]) -> Vector | None:
     """The mean of the vectors of memories; None while one of them waits to be embedded."""
-    rows = conn.execute(
-        "SELECT vector FROM memories WHERE user_key = ? AND id = ANY(?)", (user, list(memories))
-    )
-    return _mean([vector for (vector,) in rows])
+    sql = "SELECT vector FROM memories WHERE user_key = ? AND id = ANY(?)"
+    return _mean(conn.column(sql, (user, list(memories))))
 
 
 def _mean(vectors: Sequence[bytes | None]) -> Vector | None:
@@ -264,7 +248,7 @@ def due(
             migration that added evolutions; one dated after the clock does not wait.
         least: Memories that a category must have gained.
     """
-    migrated = conn.execute("SELECT value FROM meta WHERE key = 'evolution'").fetchone()
+    migrated = conn.scalar("SELECT value FROM meta WHERE key = 'evolution'")
     row = conn.execute(
         f"""SELECT m.user_key, m.category FROM (
                SELECT user_key, category, count(*) AS memories FROM memories
@@ -276,7 +260,7 @@ def due(
                AND m.user_key NOT IN (SELECT user_key FROM imports WHERE state <> ?) AND {NOT_HELD}
                    LIMIT 1""",
         (
-            1_000_000 * int(migrated[0]),
+            1_000_000 * int(migrated),
             to_stored(now - every) + 1,
             to_stored(now) + BEHIND,
             least,
@@ -292,10 +276,10 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
 
     Memories with vectors of the former encoder cannot be compared with the others and are left out.
     """
-    (total,) = conn.execute(
+    total = conn.scalar(
         "SELECT count(*) FROM memories WHERE user_key = ? AND category = ? AND merged_into IS NULL",
         (user, category),
-    ).fetchone()
+    )
     rows = conn.execute(
         """SELECT id, public_id, text, vector, (
                    SELECT json_group_array(t.name) FROM memory_tags x JOIN tags t ON t.id = x.tag
@@ -403,12 +387,12 @@ def adopt(
     Returns:
         The decision's id; None if the draft was deleted because something was forgotten.
     """
-    row = conn.execute(
+    category = conn.scalar(
         "SELECT category FROM evolutions WHERE id = ? AND user_key = ?", (evolution, user)
-    ).fetchone()
-    if row is None:
+    )
+    if category is None:
         return None
-    return make_live(conn, user, Category(row[0]), evolution, DecisionAction.EVOLVED, reason, now)
+    return make_live(conn, user, Category(category), evolution, DecisionAction.EVOLVED, reason, now)
 
 
 def make_live(

@@ -98,10 +98,8 @@ def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[in
 
 def waiting_among(conn: Connection, user: UserKey, keys: Sequence[int]) -> set[int]:
     """Those of the turns that wait to be understood."""
-    rows = conn.execute(
-        "SELECT turn FROM pending_turns WHERE turn = ANY(?) AND +user_key = ?", (list(keys), user)
-    )
-    return {row[0] for row in rows}
+    sql = "SELECT turn FROM pending_turns WHERE turn = ANY(?) AND +user_key = ?"
+    return set(conn.column(sql, (list(keys), user)))
 
 
 def memories(
@@ -201,9 +199,7 @@ def write(conn: Connection, user: UserKey, now: datetime, out: TextIO) -> dict[s
         out: Where it is written, one row a line.
     """
     counts = {
-        name: conn.execute(
-            f"SELECT count(*) FROM {name} WHERE {table.condition}", {"user": user}
-        ).fetchone()[0]
+        name: conn.scalar(f"SELECT count(*) FROM {name} WHERE {table.condition}", {"user": user})
         for name, table in HELD.items()
     }
     contents = [

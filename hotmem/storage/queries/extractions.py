@@ -151,18 +151,15 @@ def claim(
 
 def uncorrected(conn: Connection, user: UserKey, turns: Sequence[int]) -> set[int]:
     """Those of the turns that still wait, and were not corrected meanwhile."""
-    rows = conn.execute(
-        """SELECT p.turn FROM pending_extractions p WHERE p.user_key = ? AND p.turn = ANY(?)
+    sql = """SELECT p.turn FROM pending_extractions p WHERE p.user_key = ? AND p.turn = ANY(?)
            AND NOT EXISTS (SELECT 1 FROM correction_counts c
-               WHERE c.turn = p.turn AND c.times > 0)""",
-        (user, [*turns]),
-    )
-    return {turn for (turn,) in rows.fetchall()}
+               WHERE c.turn = p.turn AND c.times > 0)"""
+    return set(conn.column(sql, (user, [*turns])))
 
 
 def _due(conn: Connection, every_turns: int, limit: int) -> list[tuple[UserKey, int]]:
     values = {"every": every_turns or NEVER, "limit": limit}
-    return [(UserKey(row[0]), row[1]) for row in conn.execute(DUE, values).fetchall()]
+    return [(user, session) for user, session, _ in conn.execute(DUE, values).fetchall()]
 
 
 def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> Batch:

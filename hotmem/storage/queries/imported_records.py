@@ -117,13 +117,11 @@ def _has_only_forgotten_sources(conn: Connection, user: UserKey, record: ImportR
 
 def _insert_weights(conn: Connection, one: Import, weights: WeightsRecord, now: datetime) -> bool:
     """Stores a user's weights, unless they have some."""
-    if conn.execute("SELECT 1 FROM weights WHERE user_key = ?", (one.user,)).fetchone():
+    if conn.exists("SELECT 1 FROM weights WHERE user_key = ?", (one.user,)):
         return False
     layer_weights.put_weights(conn, one.user, weights, now, "taken in")
     layer_weights.put_moved(conn, one.user, weights.by_intent)
-    (step,) = conn.execute(
-        "SELECT max(id) FROM weight_history WHERE user_key = ?", (one.user,)
-    ).fetchone()
+    step = conn.scalar("SELECT max(id) FROM weight_history WHERE user_key = ?", (one.user,))
     imports.save_change(conn, one, "weights", "", step)
     return True
 
@@ -143,17 +141,14 @@ def _insert_quality(conn: Connection, one: Import, cell: QualityRecord) -> bool:
 
 def _store_understanding(conn: Connection, user: UserKey, read: ExportedTurn) -> None:
     """Stores the exported understanding of a turn and removes its pending job."""
-    key = conn.execute(
+    key = conn.scalar(
         "SELECT id FROM turns WHERE user_key = ? AND public_id = ?", (user, read.turn.id)
-    ).fetchone()[0]
+    )
     conn.execute("DELETE FROM pending_turns WHERE turn = ?", (key,))
     link_entities(conn, user, "turn", key, read.entities)
     event_times.put(conn, user, key, read.event_times)
     if read.correction_count:
-        conn.execute(
-            "INSERT INTO correction_counts (turn, times) VALUES (?, ?)",
-            (key, read.correction_count),
-        )
+        conn.insert("correction_counts", {"turn": key, "times": read.correction_count})
 
 
 def _insert_turn(conn: Connection, one: Import, record: Turn | ExportedTurn, now: datetime) -> str:
@@ -183,11 +178,11 @@ def _insert_memory(conn: Connection, one: Import, record: MemoryRecord) -> bool:
             that does not exist.
     """
     user = one.user
-    known = conn.execute(
+    known = conn.scalar(
         "SELECT text FROM memories WHERE user_key = ? AND public_id = ?", (user, record.id)
-    ).fetchone()
+    )
     if known is not None:
-        if known[0] != record.text:
+        if known != record.text:
             raise InvalidInput(
                 f"The memory {record.id} has other words here, or stands twice in the "
                 "file. Forget it, or give it another id."
@@ -252,9 +247,7 @@ def _insert_summary(conn: Connection, one: Import, record: SummaryRecord, turn_c
             f"The summary is of the session {record.session_id}, which is not there. "
             "Import the whole export."
         )
-    if conn.execute(
-        "SELECT 1 FROM summaries WHERE user_key = ? AND id = ?", (user, session)
-    ).fetchone():
+    if conn.exists("SELECT 1 FROM summaries WHERE user_key = ? AND id = ?", (user, session)):
         return False
     imports.save_session_state(conn, one, record.session_id)
     conn.execute(
@@ -347,13 +340,11 @@ def finish(conn: Connection, session: ImportSession, now: datetime) -> ImportRes
     for one, forgotten in imports.all_in_progress(conn, session.source):
         conn.lock_user(one.user)
         if forgotten:
-            evolved = conn.execute(
+            evolved = conn.column(
                 "SELECT DISTINCT category FROM evolutions WHERE user_key = ? AND import = ?",
                 (one.user, one.key),
-            ).fetchall()
-            subcategories.remove_stale_words(
-                conn, one.user, [Category(category) for (category,) in evolved]
             )
+            subcategories.remove_stale_words(conn, one.user, map(Category, evolved))
     counts = imports.finish(conn, session.source, session.form, now)
     return ImportResult(
         counts["turns"],
@@ -410,11 +401,11 @@ def record_withdrawn(conn: Connection, user: UserKey, name: str, now: datetime) 
     action = DecisionAction.READ if stored_at is None else DecisionAction.FILED
     links = [(key, None)]
     decision = decisions.record(conn, user, action, WITHDRAWN, links, from_stored(decided_at))
-    (undone,) = conn.execute(
+    undone = conn.scalar(
         """UPDATE decisions SET undone_at = ? WHERE user_key = ? AND public_id = ?
             RETURNING id""",
         (to_stored(now), user, decision),
-    ).fetchone()
+    )
     decisions.record(
         conn,
         user,

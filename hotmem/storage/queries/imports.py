@@ -59,11 +59,11 @@ def progress(conn: Connection, source: str) -> dict[str, int]:
 
 def in_progress(conn: Connection, user: UserKey, source: str) -> Import | None:
     """The user's part of an import in progress."""
-    row = conn.execute(
-        "SELECT id FROM imports WHERE source = ? AND user_key = ? AND state = ?",
+    return conn.record(
+        Import,
+        "SELECT id, user_key FROM imports WHERE source = ? AND user_key = ? AND state = ?",
         (source, user, IN_PROGRESS),
-    ).fetchone()
-    return None if row is None else Import(row[0], user)
+    )
 
 
 def all_in_progress(conn: Connection, source: str) -> list[tuple[Import, int]]:
@@ -84,15 +84,15 @@ def check_none_in_progress(conn: Connection, user: UserKey) -> None:
     Raises:
         InvalidInput: If there is one, naming the decision that undoes it.
     """
-    row = conn.execute(
+    decision = conn.scalar(
         """SELECT d.public_id FROM imports i JOIN decisions d ON d.id = i.decision
             WHERE i.user_key = ? AND i.state = ?""",
         (user, IN_PROGRESS),
-    ).fetchone()
-    if row is not None:
+    )
+    if decision is not None:
         raise InvalidInput(
             "Another import into this memory is not finished. Import its file again, or "
-            f"undo it: {row[0]}."
+            f"undo it: {decision}."
         )
 
 
@@ -100,12 +100,12 @@ def begin(
     conn: Connection, user: UserKey, source: str, decision: str, now: datetime, *, new_user: bool
 ) -> Import:
     """Records that an import began, with the id of its decision."""
-    key = conn.execute(
+    key = conn.scalar(
         """INSERT INTO imports (user_key, source, state, begun_at, new_user, decision)
            VALUES (?, ?, ?, ?, ?, (SELECT id FROM decisions WHERE user_key = ? AND public_id = ?))
            RETURNING id""",
         (user, source, IN_PROGRESS, to_stored(now), new_user, user, decision),
-    ).fetchone()[0]
+    )
     return Import(key, user)
 
 
@@ -121,11 +121,11 @@ def advance(conn: Connection, one: Import, before: int, counts: Mapping[str, int
         | dict(counts)
         | {"key": one.key, "user": one.user, "before": before, "taking": IN_PROGRESS}
     )
-    if not conn.execute(
+    if not conn.exists(
         f"""UPDATE imports SET {added} WHERE user_key = :user AND id = :key
             AND records = :before AND state = :taking RETURNING id""",
         values,
-    ).fetchone():
+    ):
         raise StoreLocked(CONFLICT)
 
 

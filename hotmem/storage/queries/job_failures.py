@@ -76,21 +76,17 @@ def record(
     """
     table, column = HELD.get(work, ("imports", "id"))
     if user is None:
-        row = conn.execute(f"SELECT user_key FROM {table} WHERE {column} = ?", (key,)).fetchone()
-        if row is None:
+        user = conn.scalar(f"SELECT user_key FROM {table} WHERE {column} = ?", (key,))
+        if user is None:
             return
-        user = UserKey(row[0])
     conn.lock_user(user)
     if work in HELD:
         sql = f"""UPDATE {table} SET held = 1 WHERE {column} = ? AND user_key = ?
                   AND {UNDONE.get(work, "vector IS NULL")} RETURNING user_key"""
-        if conn.execute(sql, (key, user)).fetchone() is None:
+        if not conn.exists(sql, (key, user)):
             return
-    before = conn.execute(
-        "SELECT tries FROM failures WHERE kind = ? AND key = ? AND user_key = ?",
-        (work, str(key), user),
-    ).fetchone()
-    tries = 1 + (before[0] if before else 0)
+    before = "SELECT tries FROM failures WHERE kind = ? AND key = ? AND user_key = ?"
+    tries = 1 + (conn.scalar(before, (work, str(key), user)) or 0)
     pause = timedelta(seconds=min(pause_s * PAUSE_GROWTH ** min(tries - 1, 20), LONGEST_PAUSE_S))
     row = {
         "kind": work,
@@ -116,11 +112,11 @@ def clear(conn: Connection, user: UserKey, work: JobKind, key: int | str) -> Non
 
 def next_retry(conn: Connection, now: datetime) -> datetime | None:
     """When the next pause ends; None without one."""
-    (again_at,) = conn.execute(
+    again_at = conn.scalar(
         "SELECT min(CASE WHEN again_at > ? THEN ? ELSE again_at END) FROM failures "
         "WHERE again_at > 0",
         (_latest_end(now), to_stored(now)),
-    ).fetchone()
+    )
     return None if again_at is None else from_stored(again_at)
 
 
@@ -154,11 +150,11 @@ def retry(conn: Connection, before: datetime, given: int, limit: int) -> int:
     """
     since = to_stored(before)
     ahead = since + 2 * BEHIND  # failed by a clock that was ahead: no look is a day after `before`
-    (again,) = conn.execute(
+    again = conn.scalar(
         """SELECT count(*) FROM failures
            WHERE again_at IS NULL AND failed_at >= ? AND failed_at <= ?""",
         (since, ahead),
-    ).fetchone()
+    )
     if given and again >= given:
         return 0
     earlier = """again_at IS NULL AND (failed_at < ? OR failed_at > ?)
@@ -182,24 +178,13 @@ def reset_all(conn: Connection) -> int:
 
 def latest(conn: Connection, limit: int) -> list[FailedJob]:
     """Failed jobs that have not succeeded since, the latest first."""
-    rows = conn.execute(
+    return conn.records(
+        FailedJob,
         f"""SELECT u.public_id, f.kind, ({PUBLIC_NAME}), f.tries, f.error, f.failed_at, f.again_at
             FROM failures f JOIN users u ON u.id = f.user_key """
         "ORDER BY f.failed_at DESC, f.kind, f.key, f.user_key LIMIT ?",
         (limit,),
     )
-    return [
-        FailedJob(
-            user,
-            JobKind(kind),
-            str(key_name),
-            tries,
-            error,
-            from_stored(failed_at),
-            None if again_at is None else from_stored(again_at),
-        )
-        for user, kind, key_name, tries, error, failed_at, again_at in rows
-    ]
 
 
 def _release(conn: Connection, which: str, values: Sequence[int]) -> int:
@@ -221,14 +206,14 @@ def _release(conn: Connection, which: str, values: Sequence[int]) -> int:
 
 
 MEMORY: Final = """
-    SELECT m.id, m.public_id, m.text, m.vector IS NOT NULL, (SELECT o.public_id FROM memories o
-        WHERE o.id = m.merged_into)
+    SELECT '{kind}', m.id, m.public_id, m.text, m.vector IS NOT NULL,
+        (SELECT o.public_id FROM memories o WHERE o.id = m.merged_into)
     FROM memories m WHERE m.user_key = :user AND {which}
         ORDER BY m.merged_into IS NOT NULL, m.said_at DESC, m.id DESC LIMIT :most"""
 
 PASSAGE: Final = """
-    SELECT p.id, t.public_id, substr(t.text, p.start + 1, p.stop - p.start), p.vector IS NOT NULL,
-        NULL
+    SELECT '{kind}', p.id, t.public_id, substr(t.text, p.start + 1, p.stop - p.start),
+        p.vector IS NOT NULL
     FROM turns t JOIN passages p ON p.turn = t.id WHERE t.user_key = :user AND {which}
         ORDER BY t.spoken_at DESC, p.id LIMIT :most"""
 
@@ -256,11 +241,7 @@ def located(conn: Connection, user: UserKey, expected: str, most: int) -> list[L
             (EvidenceKind.PASSAGE, PASSAGE, passage),
         ):
             asked = {"user": user, "sought": sought, "most": most - len(found)}
-            rows = conn.execute(sql.format(which=which), asked)
-            found += [
-                LocatedRow(kind, key, name, text, bool(embedded), into)
-                for key, name, text, embedded, into in rows
-            ]
+            found += conn.records(LocatedRow, sql.format(kind=kind, which=which), asked)
         if found:
             break
     return found

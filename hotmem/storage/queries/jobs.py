@@ -44,14 +44,13 @@ def take(conn: Connection, worker: str, kind: JobKind, users: Iterable[UserKey])
     """
     taken = set()
     for user in sorted(set(users)):
-        row = conn.execute(
+        if conn.exists(
             f"""INSERT INTO leases (kind, user_key, owner, expires_at) VALUES (?, ?, ?, {EXPIRY})
                 ON CONFLICT (kind, user_key) DO UPDATE
                 SET owner = excluded.owner, expires_at = excluded.expires_at
                 WHERE leases.owner = excluded.owner OR NOT ({VALID}) RETURNING user_key""",
             (kind, user, worker),
-        ).fetchone()
-        if row is not None:
+        ):
             taken.add(user)
     return taken
 
@@ -79,7 +78,7 @@ def any_leased(conn: Connection, owner: str) -> bool:
 
 def owners(conn: Connection) -> list[str]:
     """The workers that have leases, expired ones included."""
-    return [owner for (owner,) in conn.execute("SELECT DISTINCT owner FROM leases")]
+    return conn.column("SELECT DISTINCT owner FROM leases")
 
 
 def any_other(conn: Connection, worker: str) -> bool:
@@ -203,13 +202,12 @@ def next_rows(
             owners = {owner: user for owner, user in owners.items() if user in taken}
         for place, owner in enumerate(owners):
             share = -(-(limit - len(keys)) // (len(owners) - place))
-            rows = conn.execute(
+            keys += conn.column(
                 f"""SELECT {queue.key} FROM {queue.table}
                     WHERE {queue.waits} AND {origin.rows} AND {origin.owner} = ?
                     ORDER BY user_key, {queue.key} LIMIT ?""",
                 (owner, share),
             )
-            keys += [key for (key,) in rows]
             rotation.latest[kind, origin.owner] = owner
     return keys
 
@@ -230,16 +228,16 @@ def _next_owners(
     found: dict[int, UserKey] = {}
     for low, high in ((after, LAST), (-1, after)):
         while len(found) < limit:
-            row = conn.execute(
+            owner = conn.scalar(
                 f"""SELECT {origin.owner} FROM {queue.table}
                     WHERE {queue.waits} AND {origin.rows}
                         AND {origin.owner} > ? AND {origin.owner} <= ?
                     ORDER BY {origin.owner} LIMIT 1""",
                 (low, high),
-            ).fetchone()
-            if row is None:
+            )
+            if owner is None:
                 break
-            (low,) = row
+            low = owner
             user = UserKey(low) if origin.owner == "user_key" else _importing_user(conn, low)
             if user is not None and (worker is None or is_free(conn, user, worker, kind)):
                 found[low] = user
@@ -249,8 +247,8 @@ def _next_owners(
 def _importing_user(conn: Connection, key: int) -> UserKey | None:
     """The user of an import; None if it is not finished."""
     sql = "SELECT user_key FROM imports WHERE id = ? AND state = ?"
-    row = conn.execute(sql, (key, FINISHED)).fetchone()
-    return None if row is None else UserKey(row[0])
+    user: UserKey | None = conn.scalar(sql, (key, FINISHED))
+    return user
 
 
 def any_idle_session(conn: Connection, now: datetime, idle_s: float) -> bool:
@@ -286,26 +284,26 @@ def next_session(conn: Connection, rotation: UserRotation) -> tuple[DueSession |
     last = JobKind.SESSION, "user_key"
     begun = user = rotation.latest[last]
     for _ in range(USERS_SEEN):
-        row = conn.execute(
+        following = conn.scalar(
             f"""SELECT user_key FROM sessions WHERE {ENDED} AND user_key > ? ORDER BY user_key
                 LIMIT 1""",
             (user,),
-        ).fetchone()
-        if row is None:
-            rotation.latest[last] = 0
+        )
+        rotation.latest[last] = user = following or 0
+        if following is None:
             return None, begun > 0
-        rotation.latest[last] = user = row[0]
-        found = conn.execute(
-            f"""SELECT s.id FROM sessions s WHERE {ENDED} AND user_key = ?
+        found = conn.record(
+            DueSession,
+            f"""SELECT user_key, s.id FROM sessions s WHERE {ENDED} AND user_key = ?
                     AND NOT EXISTS (SELECT 1 FROM passages p WHERE p.session = s.id
                         AND p.vector IS NULL AND p.held = 0)
                     AND NOT EXISTS (SELECT 1 FROM former_vectors f WHERE f.kind = 'passage'
                         AND f.upto >= (SELECT min(p.id) FROM passages p WHERE p.session = s.id))
                 ORDER BY touched_at LIMIT 1""",
             (user,),
-        ).fetchone()
+        )
         if found is not None:
-            return DueSession(user, found[0]), True
+            return found, True
     return None, True
 
 
@@ -317,7 +315,7 @@ def waiting_counts(conn: Connection) -> dict[JobKind, int]:
     }
     counts[JobKind.SESSION] = f"SELECT count(*) FROM sessions WHERE {ENDED}"
     counts[JobKind.IMPORT] = "SELECT count(*) FROM imports WHERE state IN ('failed', 'undone')"
-    return {work: conn.execute(sql).fetchone()[0] for work, sql in counts.items()}
+    return {work: conn.scalar(sql) for work, sql in counts.items()}
 
 
 def any_of(conn: Connection, user: UserKey) -> bool:
@@ -332,10 +330,10 @@ def any_of(conn: Connection, user: UserKey) -> bool:
 
 def oldest_turn(conn: Connection) -> datetime | None:
     """When the oldest turn of a conversation was said that waits to be understood."""
-    (oldest,) = conn.execute(
+    oldest = conn.scalar(
         """SELECT min(t.spoken_at) FROM pending_turns p JOIN turns t ON t.id = p.turn
            WHERE p.import IS NULL AND p.held = 0"""
-    ).fetchone()
+    )
     return None if oldest is None else from_stored(oldest)
 
 

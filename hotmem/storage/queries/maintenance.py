@@ -72,7 +72,7 @@ def stats(conn: Connection, user: UserKey) -> Stats:
 
     def number_of(table: str, condition: str = "") -> int:
         sql = f"SELECT count(*) FROM {table} WHERE user_key = ? {condition}"
-        return int(conn.execute(sql, (user,)).fetchone()[0])
+        return int(conn.scalar(sql, (user,)))
 
     evolved: dict[str, dict[str, int]] = {}
     for one_of in subcategories.of_user(conn, user):
@@ -177,7 +177,7 @@ def faults(conn: Connection) -> list[Fault]:
                 "not found by their meaning",
             ),
         ):
-            counts[what] = conn.execute(f"SELECT count(*) FROM {rows}").fetchone()[0]
+            counts[what] = conn.scalar(f"SELECT count(*) FROM {rows}")
         if kind in WORDED:
             texts = set(conn.column(f"SELECT f.id FROM ({sql}) f"))
             worded = conn.search.worded(conn, kind)

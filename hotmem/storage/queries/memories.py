@@ -1,13 +1,12 @@
 """Memories: statements with their metadata and the memories they supersede."""
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final
 
 from hotmem.storage.database import Connection, Pending
-from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.queries.times import to_stored
 from hotmem.text.tag_words import tag_key
 from hotmem.text.validation import ascii_lower, normalize_value
 from hotmem.types import (
@@ -130,16 +129,16 @@ def of_kind(
     conn: Connection, user: UserKey, kind: Kind, among: Sequence[int], latest: int
 ) -> list[int]:
     """Row numbers of a kind: those among some, and the latest ones, latest first."""
-    chosen = conn.execute(
+    chosen = conn.column(
         "SELECT id FROM memories WHERE id = ANY(?) AND +user_key = ? AND kind = ?",
         ([*among], user, kind),
     )
-    newest = conn.execute(
+    newest = conn.column(
         """SELECT id FROM memories WHERE user_key = ? AND kind = ? AND merged_into IS NULL
             ORDER BY order_time DESC, id DESC LIMIT ?""",
         (user, kind, latest),
     )
-    return list(dict.fromkeys(row[0] for row in (*newest.fetchall(), *chosen.fetchall())))
+    return list(dict.fromkeys([*newest, *chosen]))
 
 
 def latest_of(
@@ -169,12 +168,11 @@ def latest_of(
     if period is not None:
         where += " AND said_at >= ? AND said_at < ?"
         values += [to_stored(period.start), to_stored(period.end)]
-    rows = conn.execute(
+    return conn.column(
         f"""SELECT id FROM memories WHERE user_key = ? AND merged_into IS NULL{where}
             ORDER BY order_time DESC, id DESC LIMIT ?""",
         (*values, latest),
     )
-    return [row[0] for row in rows]
 
 
 def tagged(conn: Connection, user: UserKey, names: Sequence[str], latest: int) -> list[int]:
@@ -182,7 +180,7 @@ def tagged(conn: Connection, user: UserKey, names: Sequence[str], latest: int) -
 
     A tag that is merged into one of them, or that one of them is merged into, counts as that.
     """
-    rows = conn.execute(
+    return conn.column(
         """SELECT DISTINCT m.id, m.order_time FROM tags o JOIN memory_tags x ON x.tag = o.id
             JOIN memories m ON m.id = x.memory
             WHERE o.user_key = ? AND m.merged_into IS NULL AND coalesce(o.merged_into, o.id) IN
@@ -191,19 +189,17 @@ def tagged(conn: Connection, user: UserKey, names: Sequence[str], latest: int) -
             ORDER BY m.order_time DESC, m.id DESC LIMIT ?""",
         (user, user, [tag_key(name) for name in names], latest),
     )
-    return [row[0] for row in rows]
 
 
 def stored_reminders(conn: Connection, user: UserKey, limit: int) -> list[int]:
     """Row numbers of the latest reminders that no turn states."""
-    rows = conn.execute(
+    return conn.column(
         """SELECT m.id FROM memories m WHERE m.user_key = ? AND m.category = ? AND m.kind = ?
             AND m.merged_into IS NULL
             AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id)
             ORDER BY m.id DESC LIMIT ?""",
         (user, Category.REMINDERS, Kind.REMINDER, limit),
     )
-    return [row[0] for row in rows]
 
 
 def record_access(conn: Connection, user: UserKey, ids: Sequence[str], now: datetime) -> None:
@@ -273,7 +269,7 @@ def _select(
     limit: int | None = None,
     *,
     by: str | None = "memories_in_order",
-    turns: str = "NULL",
+    turns: str = "'[]'",
 ) -> list[StoredMemory]:
     """Memories, latest first, read through the named index; by row number if it is None.
 
@@ -281,7 +277,8 @@ def _select(
     """
     most, values = ("", values) if limit is None else ("LIMIT ?", (*values, limit))
     index = "" if by is None else f"INDEXED BY {by}"
-    rows = conn.execute(
+    return conn.records(
+        StoredMemory,
         f"""SELECT m.public_id, m.text, m.subject, m.relation, m.object, m.kind, m.category,
             m.importance, m.negated, m.changes, m.single,
                 m.said_at, m.order_time, m.valid_until, m.confirmations, {turns}, m.doubted_at,
@@ -290,30 +287,6 @@ def _select(
                 ORDER BY m.order_time DESC, m.id DESC {most}""",
         values,
     )
-    return [
-        StoredMemory(
-            id=row[0],
-            text=row[1],
-            subject=row[2],
-            relation=row[3],
-            object=row[4],
-            kind=Kind(row[5]),
-            category=Category(row[6]),
-            importance=row[7],
-            negated=bool(row[8]),
-            changes=bool(row[9]),
-            single=bool(row[10]),
-            said_at=from_stored(row[11]),
-            order_time=from_stored(row[12]),
-            valid_until=None if row[13] is None else from_stored(row[13]),
-            confirmations=row[14],
-            turn_ids=tuple(json.loads(row[15])) if row[15] else (),
-            doubted_at=None if row[16] is None else from_stored(row[16]),
-            doubted_by=row[17],
-            hedged=bool(row[18]),
-        )
-        for row in rows
-    ]
 
 
 NAMES, POSSESSES = "is called", "has"
@@ -351,7 +324,7 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
     owners = [subject[: mark.start()] for mark in _OWNED.finditer(subject)]
     similar = [
         other
-        for (other,) in conn.execute(SUBJECTS, {"user": user})
+        for other in conn.column(SUBJECTS, {"user": user})
         if any(word.startswith(words) for word in _own_words(other))
     ]
     owned = (
@@ -372,8 +345,7 @@ def known_subjects(conn: Connection, user: UserKey, subject: str) -> KnownSubjec
 
 def current_subjects(conn: Connection, user: UserKey) -> tuple[str, ...]:
     """The subjects of the user's current facts, each once."""
-    rows = conn.execute(SUBJECTS, {"user": user}).fetchall()
-    return tuple(dict.fromkeys(subject for (subject,) in rows))
+    return tuple(dict.fromkeys(conn.column(SUBJECTS, {"user": user})))
 
 
 def _own_words(subject: str) -> list[str]:

@@ -59,11 +59,8 @@ def of(conn: Connection, user: UserKey, keys: Iterable[int]) -> dict[str, State]
 
 def existing(conn: Connection, user: UserKey, keys: Iterable[int]) -> list[int]:
     """Those of the row numbers that are memories of the user."""
-    rows = conn.execute(
-        "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?) ORDER BY id",
-        (user, sorted(set(keys))),
-    )
-    return [key for (key,) in rows.fetchall()]
+    sql = "SELECT id FROM memories WHERE user_key = ? AND id = ANY(?) ORDER BY id"
+    return conn.column(sql, (user, sorted(set(keys))))
 
 
 def reverse(conn: Connection, user: UserKey, changes: str, now: datetime) -> None:

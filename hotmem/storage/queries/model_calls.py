@@ -119,12 +119,12 @@ def begin(
     spent = _spent_today(conn, now)
     if spent.calls >= budget.daily_calls or spent.tokens + prompt + answer > budget.daily_tokens:
         return None
-    (call,) = conn.execute(
+    call = conn.scalar(
         """INSERT INTO extraction_calls
                (user_key, session, at, outcome, prompt_tokens, completion_tokens)
            VALUES (?, ?, ?, ?, ?, 0) RETURNING id""",
         (user, session, to_stored(now), ExtractionOutcome.BEGUN, prompt),
-    ).fetchone()
+    )
     return int(call)
 
 
@@ -156,10 +156,8 @@ def complete(
 
 def of_session(conn: Connection, user: UserKey, session: int) -> int:
     """Number of calls about a session."""
-    (calls,) = conn.execute(
-        "SELECT count(*) FROM extraction_calls WHERE user_key = ? AND session = ?", (user, session)
-    ).fetchone()
-    return int(calls)
+    sql = "SELECT count(*) FROM extraction_calls WHERE user_key = ? AND session = ?"
+    return int(conn.scalar(sql, (user, session)))
 
 
 def is_spent(conn: Connection, budget: Budget, now: datetime) -> bool:

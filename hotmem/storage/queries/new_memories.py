@@ -19,13 +19,12 @@ from hotmem.storage.queries import (
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.users import link_entities
+from hotmem.storage.rows import record_of
 from hotmem.storage.search import vectors
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
-    Category,
     DecisionAction,
     EvidenceKind,
-    Kind,
     MemoryMetadata,
     NewMemory,
     SignBits,
@@ -152,18 +151,7 @@ def metadata(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, 
            FROM memories m WHERE +m.user_key = ? AND m.id = ANY(?)""",
         (user, list(keys)),
     )
-    return {
-        row[0]: MemoryMetadata(
-            kind=Kind(row[1]),
-            category=Category(row[2]),
-            importance=row[3],
-            created=from_stored(row[4]),
-            accesses=row[5],
-            accessed_at=None if row[6] is None else from_stored(row[6]),
-            subcategory=row[7],
-        )
-        for row in rows
-    }
+    return {key: record_of(MemoryMetadata, row) for key, *row in rows}
 
 
 def _tag(conn: Connection, user: UserKey, key: int, note: NewMemory, now: datetime) -> None:

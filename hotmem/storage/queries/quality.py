@@ -8,7 +8,7 @@ from typing import Any, Final
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import deletion_marks
 from hotmem.storage.queries.tags import SHOWN
-from hotmem.storage.queries.times import from_stored, span, to_stored
+from hotmem.storage.queries.times import span, to_stored
 from hotmem.types import (
     AnsweredRecall,
     ContextBlock,
@@ -174,8 +174,8 @@ def record(
 
 
 def _prune_recalls(conn: Connection, user: UserKey) -> None:
-    counted = conn.execute("SELECT count(*) FROM recalls WHERE user_key = ?", (user,))
-    if counted.fetchone()[0] < MOST_RECALLS + PRUNED_EVERY:
+    count = conn.scalar("SELECT count(*) FROM recalls WHERE user_key = ?", (user,))
+    if count < MOST_RECALLS + PRUNED_EVERY:
         return
     conn.execute(
         """DELETE FROM recalls WHERE user_key = :user AND id <=
@@ -240,17 +240,15 @@ def asked(
     conn: Connection, user: UserKey, after: datetime | None, before: datetime | None, most: int
 ) -> list[AnsweredRecall]:
     """The latest recalls that a reply followed, in order."""
-    rows = conn.execute(
+    latest = conn.records(
+        AnsweredRecall,
         f"""SELECT r.asked_at, r.session, r.query, count(u.place), {USED}
             FROM recalls r LEFT JOIN recall_items u ON u.recall = r.id WHERE {SPAN}
             GROUP BY r.id, r.asked_at, r.session, r.query
             ORDER BY r.asked_at DESC, r.id DESC LIMIT :limit""",
         _span(user, after, before, most),
-    ).fetchall()
-    return [
-        AnsweredRecall(from_stored(at), session, query, given, used)
-        for at, session, query, given, used in reversed(rows)
-    ]
+    )
+    return latest[::-1]
 
 
 def shares(
@@ -281,9 +279,9 @@ def memories(
     never = """SELECT count(*) FROM memories WHERE user_key = :user AND merged_into IS NULL
         AND accesses = 0 AND valid_until IS NULL"""
     return (
-        _used(conn, MOST_USED, named),
-        _used(conn, LEAST_USED, named),
-        conn.execute(never, named).fetchone()[0],
+        conn.records(UsedMemory, MOST_USED, named),
+        conn.records(UsedMemory, LEAST_USED, named),
+        conn.scalar(never, named),
     )
 
 
@@ -293,14 +291,6 @@ def known_names(conn: Connection, user: UserKey, keys: Iterable[str]) -> dict[st
         "SELECT key, name FROM entities WHERE user_key = ? AND key = ANY(?)", (user, list(keys))
     )
     return dict(rows.fetchall())
-
-
-def _used(conn: Connection, sql: str, named: dict[str, Any]) -> list[UsedMemory]:
-    rows = conn.execute(sql, named)
-    return [
-        UsedMemory(name, text, accesses, None if at is None else from_stored(at))
-        for name, text, accesses, at in rows
-    ]
 
 
 def _span(

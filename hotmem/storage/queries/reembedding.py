@@ -46,15 +46,14 @@ def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> N
             "DELETE FROM former_vectors WHERE kind = ? RETURNING encoder, upto", (kind,)
         ).fetchone()
         sql = f"SELECT coalesce(max(id), {NONE_LEFT}) FROM {table}"
-        latest, back = int(conn.execute(sql).fetchone()[0]), False
+        latest, back = int(conn.scalar(sql)), False
         if not comparable:
             _clear(conn, kind, NONE_LEFT, latest)
         elif older:
             back = older[0] == encoder and older[1] >= latest - older[1]
             _clear(conn, kind, *((older[1], latest) if back else (NONE_LEFT, older[1])))
-        failed = conn.execute("DELETE FROM failures WHERE kind = ? RETURNING key", (kind,))
-        keys = [int(key) for (key,) in failed.fetchall()]
-        conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ANY(?)", (keys,))
+        failed = conn.column("DELETE FROM failures WHERE kind = ? RETURNING key", (kind,))
+        conn.execute(f"UPDATE {table} SET held = 0 WHERE id = ANY(?)", ([*map(int, failed)],))
         if comparable and not back:
             conn.execute(
                 "INSERT INTO former_vectors (kind, encoder, upto) VALUES (?, ?, ?)",
@@ -64,8 +63,8 @@ def begin(conn: Connection, former: str, encoder: str, *, comparable: bool) -> N
 
 def former_encoder(conn: Connection) -> str | None:
     """Name and dimension of the encoder that some vectors are still of; None if there are none."""
-    row = conn.execute("SELECT encoder FROM former_vectors LIMIT 1").fetchone()
-    return None if row is None else str(row[0])
+    encoder: str | None = conn.scalar("SELECT encoder FROM former_vectors LIMIT 1")
+    return encoder
 
 
 def ask_boundaries(conn: Connection) -> Pending[dict[EvidenceKind, int]]:
@@ -85,7 +84,7 @@ def left(conn: Connection) -> int:
         f"SELECT count(*) FROM {TABLES[kind]} WHERE vector IS NOT NULL AND id <= {upto}"
         for kind, upto in ask_boundaries(conn)().items()
     )
-    return sum(conn.execute(count).fetchone()[0] for count in counts)
+    return sum(map(conn.scalar, counts))
 
 
 def following(conn: Connection, limit: int) -> list[tuple[EvidenceKind, int, str]]:

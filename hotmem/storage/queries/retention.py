@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import forget
 from hotmem.storage.queries.times import BEHIND, from_stored, to_stored
+from hotmem.storage.rows import record_of
 from hotmem.types import Act, Action, Actor, AuditEntry, Category, ForgetResult, UserKey
 
 OLD_TURNS: Final = f"""
@@ -45,16 +46,13 @@ class Clock(NamedTuple):
 
 def clock(conn: Connection) -> Clock:
     """Reads the stored clock state."""
-    row = conn.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()
-    (newest,) = conn.execute(
+    seen = conn.scalar("SELECT value FROM meta WHERE key = 'clock'")
+    newest = conn.scalar(
         """SELECT max(at) FROM (SELECT max(touched_at) AS at FROM sessions UNION ALL
                SELECT max(decided_at) FROM decisions
                UNION ALL SELECT max(at) FROM audit) AS latest"""
-    ).fetchone()
-    return Clock(
-        None if row is None else from_stored(int(row[0])),
-        None if newest is None else from_stored(newest),
     )
+    return record_of(Clock, (None if seen is None else int(seen), newest))
 
 
 def note_clock(conn: Connection, now: datetime) -> None:
@@ -71,14 +69,12 @@ def following(
         The user, if one was found, and the row number to continue after; None at the end.
     """
     for _ in range(USERS_SEEN):
-        row = conn.execute(
-            "SELECT id FROM users WHERE id > ? ORDER BY id LIMIT 1", (after,)
-        ).fetchone()
-        if row is None:
+        user = conn.scalar("SELECT id FROM users WHERE id > ? ORDER BY id LIMIT 1", (after,))
+        if user is None:
             return None, None
-        after = row[0]
-        if due(conn, UserKey(after), category, before):
-            return UserKey(after), after
+        after = user
+        if due(conn, user, category, before):
+            return user, after
     return None, after
 
 

@@ -19,6 +19,7 @@ from hotmem.storage.queries.model_calls import SESSIONS_SEEN, Batch, Budget, Cla
 from hotmem.storage.queries.times import from_stored, to_stored
 from hotmem.storage.queries.turns import of_keys
 from hotmem.storage.queries.users import lock_users
+from hotmem.storage.rows import record_of
 from hotmem.storage.search import vectors
 from hotmem.text.validation import ascii_lower
 from hotmem.types import (
@@ -55,12 +56,11 @@ Render: TypeAlias = Callable[[SessionSummary], str]
 
 def end(conn: Connection, user: UserKey, session_name: str) -> bool:
     """Marks the session as ended, so that its summary is due; False if there is no such session."""
-    row = conn.execute(
+    return conn.exists(
         """UPDATE sessions SET summary_due = ? WHERE user_key = ? AND public_id = ? AND passages > 0
             RETURNING id""",
         (WHEN_ENDED, user, session_name),
-    ).fetchone()
-    return row is not None
+    )
 
 
 def unsummarised(conn: Connection, user: UserKey, session: int) -> SummaryInput | None:
@@ -70,11 +70,10 @@ def unsummarised(conn: Connection, user: UserKey, session: int) -> SummaryInput 
     summary quotes, with the replies to open loops, are read again with the turns since, `WHOLE` at
     once.
     """
-    (latest,) = conn.execute(
+    latest = conn.scalar(
         "SELECT max(id) FROM turns WHERE session = ? AND +user_key = ?", (session, user)
-    ).fetchone()
-    held = _through(conn, user, session)
-    summarised = None if held is None else held[0]
+    )
+    summarised = conn.scalar(THROUGH, (session, user))
     new = _following(conn, user, session, 0, WHOLE + 1)
     topics: dict[str, Topic] = {}
     again: set[int] = set()
@@ -102,11 +101,10 @@ def unsummarised(conn: Connection, user: UserKey, session: int) -> SummaryInput 
 
 def _following(conn: Connection, user: UserKey, session: int, after: int, limit: int) -> list[int]:
     """Row numbers of a session's next turns after a row number."""
-    rows = conn.execute(
+    return conn.column(
         "SELECT id FROM turns WHERE session = ? AND +user_key = ? AND id > ? ORDER BY id LIMIT ?",
         (session, user, after, limit),
     )
-    return [key for (key,) in rows.fetchall()]
 
 
 def _quoted(conn: Connection, user: UserKey, session: int) -> set[int]:
@@ -122,10 +120,8 @@ def _quoted(conn: Connection, user: UserKey, session: int) -> set[int]:
     return {*(turn for _, turn in quoted), *chain.from_iterable(replies)}
 
 
-def _through(conn: Connection, user: UserKey, session: int) -> Any:  # noqa: ANN401 - a row
-    """The last turn that the session's summary covers, as a row; None without a summary."""
-    sql = "SELECT through FROM summaries WHERE id = ? AND user_key = ?"
-    return conn.execute(sql, (session, user)).fetchone()
+THROUGH: Final = "SELECT through FROM summaries WHERE id = ? AND user_key = ?"
+"""The last turn that the summary of a session covers."""
 
 
 def done(conn: Connection, user: UserKey, session: int) -> None:
@@ -165,14 +161,11 @@ def put(
             WHERE s.id = ? AND s.user_key = ?""",
         (session, user),
     ).fetchone()
-    held = _through(conn, user, session)
-    (left,) = conn.execute(
-        "SELECT count(*) FROM turns WHERE id = ANY(?)", (list(seen.keys),)
-    ).fetchone()
+    left = conn.scalar("SELECT count(*) FROM turns WHERE id = ANY(?)", (list(seen.keys),))
     if (
         row is None
         or row[0] != seen.latest
-        or (held and held[0]) != seen.summarised
+        or conn.scalar(THROUGH, (session, user)) != seen.summarised
         or left != len(seen.keys)
     ):
         return
@@ -306,9 +299,7 @@ def titles(conn: Connection, user: UserKey, sessions: Sequence[int]) -> dict[int
            WHERE s.user_key = ? AND s.id = ANY(?)""",
         (user, [*sessions]),
     )
-    found = {
-        key: SessionTitle(name, title, from_stored(last_at)) for key, name, title, last_at in rows
-    }
+    found = {key: record_of(SessionTitle, row) for key, *row in rows}
     return {key: found[key] for key in sessions if key in found}
 
 
@@ -377,12 +368,12 @@ def complete(
     Returns:
         Number of summaries stored, 0 or 1.
     """
-    row = conn.execute(
+    tries = conn.scalar(
         "SELECT tries FROM summaries WHERE user_key = ? AND id = ?", (user, batch.session)
-    ).fetchone()
+    )
     sent = sorted(key for key, _ in batch.turns)
     present = _following(conn, user, batch.session, 0, WHOLE + 1)
-    unchanged = row is not None and bool(row[0]) and present == sent
+    unchanged = bool(tries) and present == sent
     stored = int(unchanged and summary is not None)
     if unchanged:
         _settle(conn, user, batch.session)
@@ -394,7 +385,7 @@ def complete(
 
 
 def _due(conn: Connection, limit: int) -> list[tuple[UserKey, int]]:
-    return [(UserKey(user), session) for user, session in conn.execute(DUE, (limit,)).fetchall()]
+    return conn.execute(DUE, (limit,)).fetchall()
 
 
 def _sendable(budget: Budget, conn: Connection, user: UserKey, session: int) -> Batch:
@@ -468,7 +459,8 @@ def read_rules(conn: Connection, user: UserKey, at: datetime) -> SessionFacts:
 
 def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
     """Permanent instructions, said (`asks`) or stored explicitly as system rules, latest first."""
-    rows = conn.execute(
+    rules = conn.records(
+        MemoryCandidate,
         f"""SELECT * FROM (
                 SELECT {_COLUMNS} FROM memories m INDEXED BY memories_by_relation
                 WHERE m.user_key = :user AND m.relation = 'asks' AND {_HOLDS}
@@ -479,7 +471,7 @@ def _rules(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
             ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now},
     )
-    return tuple(map(_row, rows))
+    return tuple(rules)
 
 
 def read(
@@ -535,33 +527,34 @@ def speaker(conn: Connection, user: UserKey) -> str | None:
         SELECT min(speaker) FROM (SELECT speaker FROM turns INDEXED BY turns_by_time
             WHERE user_key = :user AND role = 'user' ORDER BY spoken_at DESC, id DESC LIMIT 200) t
         HAVING count(DISTINCT coalesce(speaker, '')) = 1))"""
-    (name,) = conn.execute(sql, {"user": user}).fetchone()
-    return None if name is None else str(name)
+    name: str | None = conn.scalar(sql, {"user": user})
+    return name
 
 
 def _facts(
     conn: Connection, user: UserKey, relations: Sequence[str], subjects: Sequence[str], now: int
 ) -> list[MemoryCandidate]:
-    found: dict[int, MemoryCandidate] = {}
+    found: list[MemoryCandidate] = []
     for subject in subjects:
         folded = ascii_lower(subject)
         values = {"user": user, "now": now, "subject": folded, "most": MOST_OF_A_RELATION}
         for relation in relations:
-            rows = conn.execute(
+            found += conn.records(
+                MemoryCandidate,
                 f"""{_ONE} AND lower(m.subject) = :subject
                     ORDER BY m.order_time DESC, m.id DESC LIMIT :most""",
                 {**values, "relation": relation},
             )
-            found |= {row[0]: _row(row) for row in rows}
         owned = {"relation": "is called", "from": f"{folded}'s ", "to": f"{folded}'t"}
-        rows = conn.execute(
+        found += conn.records(
+            MemoryCandidate,
             f"""{_ONE} AND lower(m.subject) > :from AND lower(m.subject) < :to
                 ORDER BY lower(m.subject), m.value, m.id LIMIT :most""",
             {**values, **owned},
         )
-        found |= {row[0]: _row(row) for row in rows}
-    source_text = _source_texts(conn, list(found))
-    facts = (row._replace(source_text=source_text.get(row.key, "")) for row in found.values())
+    by_key = {row.key: row for row in found}
+    source_text = _source_texts(conn, list(by_key))
+    facts = (row._replace(source_text=source_text.get(row.key, "")) for row in by_key.values())
     return sorted(facts, key=lambda row: (row.order_time, row.key), reverse=True)
 
 
@@ -578,7 +571,7 @@ def _source_texts(conn: Connection, keys: list[int]) -> dict[int, str]:
 
 
 def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, ...]:
-    rows = conn.execute(
+    notes = conn.execute(
         f"""SELECT * FROM (SELECT {_COLUMNS}, m.kind, m.relation = '' OR ({NOTED}) AS noted
                            FROM memories m INDEXED BY memories_in_order
                            WHERE m.user_key = :user AND {_HOLDS}
@@ -586,7 +579,7 @@ def _notes(conn: Connection, user: UserKey, now: int) -> tuple[MemoryCandidate, 
             WHERE noted AND kind <> 'rule' ORDER BY order_time DESC, id DESC""",
         {"user": user, "now": now, "most": NOTES_READ},
     )
-    return tuple(_row(row[:-2])._replace(relation="") for row in rows)
+    return tuple(record_of(MemoryCandidate, note[:-2])._replace(relation="") for note in notes)
 
 
 def _events(conn: Connection, who: dict[str, Any], days: Interval, now: int) -> list[DatedWords]:
@@ -632,18 +625,19 @@ def _events(conn: Connection, who: dict[str, Any], days: Interval, now: int) -> 
 
 
 def _later(conn: Connection, who: dict[str, Any], since: int, now: int) -> list[LaterTurn]:
-    rows = conn.execute(
+    return conn.records(
+        LaterTurn,
         f"""SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
            WHERE user_key = :user AND role = 'user' AND spoken_at > :since AND spoken_at <= :now
                AND {_BY_USER} ORDER BY spoken_at DESC, id DESC LIMIT :most""",
         {**who, "since": since, "now": now, "most": LATER_READ},
     )
-    return [LaterTurn(text, turn, from_stored(said_at)) for text, turn, said_at in rows]
 
 
 def _loops(conn: Connection, who: dict[str, Any], live: str | None) -> list[OpenLoop]:
     """Open loops of the last session with a summary."""
-    rows = conn.execute(
+    return conn.records(
+        OpenLoop,
         f"""SELECT x.text, t.public_id, s.public_id, t.spoken_at FROM summary_sentences x
            JOIN turns t ON t.id = x.turn JOIN sessions s ON s.id = x.summary
            WHERE x.part = 'open_loops' AND x.summary = (
@@ -653,10 +647,3 @@ def _loops(conn: Connection, who: dict[str, Any], live: str | None) -> list[Open
                AND {_BY_USER} ORDER BY x.place""",
         {**who, "live": live},
     )
-    return [
-        OpenLoop(text, turn, session, from_stored(said_at)) for text, turn, session, said_at in rows
-    ]
-
-
-def _row(row: tuple[int, str, str, str, str, int, int, int, int]) -> MemoryCandidate:
-    return MemoryCandidate(*row[:7], said_at=from_stored(row[7]), order_time=row[8])

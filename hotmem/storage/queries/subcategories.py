@@ -104,10 +104,8 @@ def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Cat
             )
             update_centroid(conn, key)
             removed = stems(" ".join(word for word in keywords if word not in words))
-            empty = not conn.execute(
-                "SELECT 1 FROM subcategory_members WHERE subcategory = ?", (key,)
-            ).fetchone()
-            if empty or stems(name) & removed:
+            member = "SELECT 1 FROM subcategory_members WHERE subcategory = ?"
+            if not conn.exists(member, (key,)) or stems(name) & removed:
                 conn.execute("DELETE FROM subcategories WHERE id = ?", (key,))
 
 
@@ -127,24 +125,24 @@ def has_word(conn: Connection, user: UserKey, subcategory: int, word: str) -> bo
 
     The index finds the memories that contain its stem.
     """
-    if conn.execute(
+    if conn.exists(
         """SELECT 1 FROM subcategory_members x JOIN memory_tags y ON y.memory = x.memory
             JOIN tags t ON t.id = y.tag
             WHERE x.subcategory = ? AND t.name = ? AND +t.user_key = ? LIMIT 1""",
         (subcategory, word, user),
-    ).fetchone():
+    ):
         return True
     wanted = dict.fromkeys(terms(word, conn.search.language), 0)
     if not wanted:
         return False
     lists = conn.search.postings(conn, user, EvidenceKind.MEMORY, wanted)()
     keys = reduce(np.intersect1d, lists.values()).tolist()
-    texts = conn.execute(
+    texts = conn.column(
         """SELECT m.text FROM subcategory_members x JOIN memories m ON m.id = x.memory
            WHERE x.subcategory = ? AND m.id = ANY(?)""",
         (subcategory, keys),
     )
-    return any(word in text.lower() for (text,) in texts.fetchall())
+    return any(word in text.lower() for text in texts)
 
 
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -174,10 +172,10 @@ def rename(
         raise InvalidInput(
             f"{category} has a subcategory {new!r} already. Merge them, or choose another name."
         )
-    (key,) = conn.execute(
+    key = conn.scalar(
         f"SELECT id FROM subcategories WHERE evolution = ({LIVE_EVOLUTION}) AND name = ?",
         (user, category, name),
-    ).fetchone()
+    )
     own = [word for word in _WORD.findall(new.lower()) if has_word(conn, user, key, word)]
     keywords = tuple(dict.fromkeys((*held[name].keywords, *own)))
     held[name] = replace(held[name], name=new, keywords=keywords, pinned=True)
@@ -273,12 +271,12 @@ def _regroup(
     now: datetime,
 ) -> str:
     """Makes these subcategories of a category the live ones; returns the decision's id."""
-    (evolution,) = conn.execute(
+    evolution = conn.scalar(
         f"""INSERT INTO evolutions (user_key, category, state, evolved_at, memories, centre)
             SELECT user_key, category, ?, evolved_at, memories, centre FROM evolutions
             WHERE id = ({LIVE_EVOLUTION}) RETURNING id""",
         (DRAFT, user, category),
-    ).fetchone()
+    )
     for one in held.values():
         insert_draft(conn, evolution, one)
     return make_live(conn, user, category, evolution, DecisionAction.REGROUPED, reason, now)

@@ -15,6 +15,7 @@ from hotmem.storage.database import Connection
 from hotmem.storage.queries import reembedding
 from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.times import row_of, to_stored
+from hotmem.storage.rows import record_of
 from hotmem.storage.search.vectors import from_bytes, to_bytes
 from hotmem.text.tag_words import head, tag_key
 from hotmem.types import DecisionAction, TagUse, UserKey, Vector
@@ -124,16 +125,14 @@ def replace(
 
     Those that no memory has any more are deleted.
     """
-    before = conn.execute(
-        "DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (memory,)
-    ).fetchall()
+    before = conn.column("DELETE FROM memory_tags WHERE memory = ? RETURNING tag", (memory,))
     attach(conn, user, memory, names, now, vectors)
     attach(conn, user, memory, found, now, found=True)
     conn.executemany(
         """DELETE FROM tags WHERE id = :tag AND NOT EXISTS (SELECT 1 FROM memory_tags
                WHERE tag = :tag)
                AND NOT EXISTS (SELECT 1 FROM tags WHERE merged_into = :tag)""",
-        [{"tag": tag} for (tag,) in before],
+        [{"tag": tag} for tag in before],
     )
 
 
@@ -202,12 +201,9 @@ def embed(
 
 def known(conn: Connection, user: UserKey, names: Sequence[str]) -> frozenset[str]:
     """Those of the names that are active tags with a vector."""
-    rows = conn.execute(
-        """SELECT name FROM tags WHERE user_key = ? AND archived = 0 AND merged_into IS NULL
-               AND vector IS NOT NULL AND name = ANY(?)""",
-        (user, [*names]),
-    )
-    return frozenset(name for (name,) in rows)
+    sql = """SELECT name FROM tags WHERE user_key = ? AND archived = 0 AND merged_into IS NULL
+        AND vector IS NOT NULL AND name = ANY(?)"""
+    return frozenset(conn.column(sql, (user, [*names])))
 
 
 def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDArray[np.float32]]:
@@ -233,16 +229,14 @@ def counted(
     """
     rows = conn.execute(
         f"""SELECT g.id, g.name, coalesce(f.memories, 0),
-            EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), coalesce(f.found, 1), g.vector
+            EXISTS (SELECT 1 FROM tags o WHERE o.merged_into = g.id), coalesce(f.found, 1) = 0,
+            g.vector
             FROM tags g LEFT JOIN ({FILED}) f ON f.tag = g.id
             WHERE g.user_key = :user AND g.archived = 0 AND g.merged_into IS NULL
                 AND g.vector IS NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
-    return [
-        TagUse(key, name, memories, bool(stands), found == 0)
-        for key, name, memories, stands, found, _ in rows
-    ], _rows([row[-1] for row in rows])
+    return [record_of(TagUse, row) for row in rows], _rows([row[-1] for row in rows])
 
 
 def consolidate(

@@ -1,27 +1,16 @@
-"""Stored times, whole microseconds since 1970 in UTC; the order of what was said; ids."""
+"""Spans of stored times, whole microseconds since 1970 in UTC; the order of what was said; ids."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Final, Literal
 
 from hotmem.core.logs import log
 from hotmem.errors import InvalidInput
 from hotmem.storage.database import Connection
+from hotmem.storage.rows import from_stored as from_stored
+from hotmem.storage.rows import to_stored as to_stored
 from hotmem.types import UserKey
-
-EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND: Final = timedelta(microseconds=1)
-
-
-def to_stored(moment: datetime) -> int:
-    """Microseconds since 1970 of an aware datetime."""
-    return (moment - EPOCH) // MICROSECOND
-
-
-def from_stored(microseconds: int) -> datetime:
-    """The UTC datetime of stored microseconds."""
-    return EPOCH + microseconds * MICROSECOND
 
 
 def span(after: datetime | None, before: datetime | None) -> tuple[int, int]:
@@ -34,7 +23,7 @@ def span(after: datetime | None, before: datetime | None) -> tuple[int, int]:
 
 def now(conn: Connection) -> datetime:
     """The time by the database's clock. The clocks of its clients may differ."""
-    return from_stored(conn.execute("SELECT clock()").fetchone()[0])
+    return from_stored(conn.scalar("SELECT clock()"))
 
 
 LIVE: Final = 3_600_000_000
@@ -63,7 +52,7 @@ def order_time(conn: Connection, user: UserKey, spoken_at: int, now: int) -> int
         spoken_at: When it is said, by the speaker's clock, as stored.
         now: The wall clock, as stored.
     """
-    (latest,) = conn.execute("SELECT order_time FROM users WHERE id = ?", (user,)).fetchone()
+    latest = conn.scalar("SELECT order_time FROM users WHERE id = ?", (user,))
     place = spoken_at
     if abs(spoken_at - now) <= LIVE:
         place = max(spoken_at, latest + 1, FIRST)
@@ -135,10 +124,10 @@ def short(name: str) -> str:
 
 def row_of(conn: Connection, user: UserKey, table: Table, name: str | None) -> int | None:
     """The row number of a user's id; None if it is not there."""
-    row = conn.execute(
+    key: int | None = conn.scalar(
         f"SELECT id FROM {table} WHERE user_key = ? AND public_id = ?", (user, name)
-    ).fetchone()
-    return None if row is None else int(row[0])
+    )
+    return key
 
 
 def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
@@ -150,14 +139,14 @@ def whole(conn: Connection, user: UserKey, table: Table, given: str) -> str:
     beginning = given.strip().lower()
     if row_of(conn, user, table, given) is not None or not _BEGINNING.fullmatch(beginning):
         return given
-    rows = conn.execute(
+    names = conn.column(
         f"""SELECT public_id FROM {table} WHERE user_key = ? AND public_id > ? AND public_id < ?
             AND length(public_id) = ? ORDER BY public_id LIMIT ?""",
         (user, beginning, f"{beginning}g", LENGTH, NAMED + 1),
-    ).fetchall()
-    if len(rows) > 1:
-        several = ", ".join(name for (name,) in rows[:NAMED]) + (", …" if len(rows) > NAMED else "")
+    )
+    if len(names) > 1:
+        several = ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
         raise InvalidInput(
             f"{given!r} is the beginning of several ids: {several}. Give more characters of one."
         )
-    return str(rows[0][0]) if rows else given
+    return names[0] if names else given

@@ -37,11 +37,11 @@ def add(
         InvalidInput: If its id belongs to another turn of this user.
     """
     user = users.ensure(conn, turn.user_id)
-    known = conn.execute(
+    known = conn.scalar(
         "SELECT text FROM turns WHERE user_key = ? AND public_id = ?", (user, turn.id)
-    ).fetchone()
-    if known:
-        if known[0] != turn.text:
+    )
+    if known is not None:
+        if known != turn.text:
             raise InvalidInput(
                 "This turn id was already used for other words. Give every turn an id of "
                 "its own, or none."
@@ -85,12 +85,12 @@ def add(
     spans = split_passages(turn.text)
     for place, (start, stop) in enumerate(spans, position):
         columns = derived_columns(turn.text[start:stop], conn.search.language)
-        passage = conn.execute(
+        passage = conn.scalar(
             """INSERT INTO passages (user_key, session, turn, position, start, stop, terms, forms,
                import)
                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
             (user, session, key, place, start, stop, *columns, came_with),
-        ).fetchone()[0]
+        )
         index_entries.add(conn, user, EvidenceKind.PASSAGE, passage, session, turn.text[start:stop])
     conn.execute("UPDATE sessions SET passages = ? WHERE id = ?", (position + len(spans), session))
     conn.execute(

@@ -6,7 +6,6 @@ from typing import Final
 
 from hotmem.storage.database import Connection, Pending
 from hotmem.storage.queries import deletion_marks, layer_weights, reembedding
-from hotmem.storage.queries.times import from_stored
 from hotmem.text.phonetics import KnownName, encode_sounds
 from hotmem.types import Profile, UserKey
 from hotmem.types.maintenance import UserSummary
@@ -24,8 +23,8 @@ MOST_KNOWN: Final = 2000
 
 def find(conn: Connection, name: str) -> UserKey | None:
     """The user's row number, or None for an unknown user."""
-    row = conn.execute("SELECT id FROM users WHERE public_id = ?", (name,)).fetchone()
-    return UserKey(row[0]) if row else None
+    user: UserKey | None = conn.scalar("SELECT id FROM users WHERE public_id = ?", (name,))
+    return user
 
 
 def name(conn: Connection, user: UserKey) -> str:
@@ -52,13 +51,9 @@ def ensure(conn: Connection, name: str) -> UserKey:
     while True:
         user = find(conn, name)
         if user is None:
-            new = conn.execute(
-                "INSERT INTO users (public_id) VALUES (?) ON CONFLICT DO NOTHING RETURNING id",
-                (name,),
-            ).fetchone()
-            if new is None:
-                continue
-            user = UserKey(new[0])
+            user = conn.insert("users", {"public_id": name}, anew=False)
+        if user is None:
+            continue
         conn.lock_user(user)
         if find(conn, name) == user:
             return user
@@ -126,7 +121,8 @@ def vocabulary(conn: Connection, user: UserKey, limit: int) -> list[str]:
 
 def overview(conn: Connection, limit: int) -> list[UserSummary]:
     """What is stored of each user, in order of creation."""
-    rows = conn.execute(
+    return conn.records(
+        UserSummary,
         """SELECT u.public_id,
             (SELECT count(*) FROM turns t WHERE t.user_key = u.id),
             (SELECT count(*) FROM memories m WHERE m.user_key = u.id AND m.merged_into IS NULL),
@@ -134,16 +130,11 @@ def overview(conn: Connection, limit: int) -> list[UserSummary]:
         FROM users u ORDER BY u.id LIMIT ?""",
         (limit,),
     )
-    return [
-        UserSummary(str(name), turns, memories, None if last is None else from_stored(last))
-        for name, turns, memories, last in rows
-    ]
 
 
 def names(conn: Connection, limit: int) -> list[str]:
     """Ids of users in order of creation."""
-    rows = conn.execute("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))
-    return [str(name) for (name,) in rows]
+    return conn.column("SELECT public_id FROM users ORDER BY id LIMIT ?", (limit,))
 
 
 def lock_users(conn: Connection, users: Iterable[UserKey]) -> None:
@@ -169,7 +160,7 @@ def ensure_entities(conn: Connection, user: UserKey, names: Sequence[str]) -> li
             (user, shown.casefold(), shown, encode_sounds(shown)),
         )
         named = "SELECT id FROM entities WHERE user_key = ? AND key = ?"
-        keys.append(conn.execute(named, (user, shown.casefold())).fetchone()[0])
+        keys.append(conn.scalar(named, (user, shown.casefold())))
     return keys
 
 

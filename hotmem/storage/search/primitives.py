@@ -139,8 +139,7 @@ class SearchPrimitives(ABC):
 
     def worded(self, conn: Connection, kind: EvidenceKind) -> set[int]:
         """Row numbers of all rows whose terms are in the index."""
-        rows = conn.execute(f"SELECT {self.words_key} FROM {kind}_words")
-        return {int(key) for (key,) in rows.fetchall()}
+        return set(conn.column(f"SELECT {self.words_key} FROM {kind}_words"))
 
     @abstractmethod
     def clear_terms(self, conn: Connection, kind: EvidenceKind) -> None:
