@@ -18,6 +18,7 @@ from hotmem.storage.queries.decisions import record
 from hotmem.storage.queries.edits import KEPT
 from hotmem.storage.queries.effects import DERIVED, SAID_AGAIN, Group
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.rows import record_of
 from hotmem.text.validation import ascii_lower
 from hotmem.types import DecisionAction, EvidenceKind, StoredMemory, UserKey
 
@@ -191,21 +192,10 @@ def _load(
     for key, at in conn.execute(AGAIN, values).fetchall():
         again[key].append(from_stored(at))
     rows: dict[str, _Row] = {}
-    for name, key, superseded_by, doubted_by, doubted_in, *flags, stored_at in states:
-        corrects, separate, fixed = map(bool, flags)
-        rows[name] = _Row(
-            key,
-            superseded_by,
-            doubted_by,
-            doubted_in,
-            corrects=corrects,
-            separate=separate,
-            fixed=fixed,
-            stored_at=stored_at,
-            memory=found[name],
-            sources=turns[key],
-            again=again[key],
-        )
+    for name, *state in states:
+        key = state[0]
+        others = {"memory": found[name], "sources": turns[key], "again": again[key]}
+        rows[name] = record_of(_Row, state, **others)
     return rows, same
 
 

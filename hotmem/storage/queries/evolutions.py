@@ -488,11 +488,11 @@ def _insert_evolution(
     centre: bytes | None = None,
     source: int | None = None,
 ) -> int:
-    key: int = conn.execute(
+    key: int = conn.scalar(
         """INSERT INTO evolutions (user_key, category, state, evolved_at, memories, centre, import)
             VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id""",
         (user, category, state, to_stored(at), memories, centre, source),
-    ).fetchone()[0]
+    )
     return key
 
 
@@ -502,18 +502,14 @@ def _insert_subcategory(
     one: SubcategoryRecord | SubcategoryState,
     centroid: bytes | None,
 ) -> int:
-    key: int = conn.execute(
-        """INSERT INTO subcategories
-            (evolution, name, keywords, examples, since, centroid, pinned)
-            VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-        (
-            evolution,
-            one.name,
-            json.dumps(one.keywords),
-            json.dumps(one.examples),
-            to_stored(one.since),
-            centroid,
-            int(one.pinned),
-        ),
-    ).fetchone()[0]
+    row = {
+        "evolution": evolution,
+        "name": one.name,
+        "keywords": json.dumps(one.keywords),
+        "examples": json.dumps(one.examples),
+        "since": to_stored(one.since),
+        "centroid": centroid,
+        "pinned": int(one.pinned),
+    }
+    key: int = conn.insert("subcategories", row)
     return key

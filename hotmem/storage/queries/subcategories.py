@@ -21,7 +21,6 @@ from hotmem.storage.queries.evolutions import (
     mean_vector,
     update_centroid,
 )
-from hotmem.storage.queries.times import from_stored
 from hotmem.text.names import NameFinder
 from hotmem.text.stemming import stems, terms
 from hotmem.types import (
@@ -43,36 +42,20 @@ NAME_OF_MEMORY: Final = """
 
 def of_user(conn: Connection, user: UserKey) -> list[Subcategory]:
     """The user's live subcategories by category, the largest first."""
-    rows = conn.execute(
-        """SELECT e.category, s.name, s.keywords, s.since, e.evolved_at, s.pinned,
+    return conn.records(
+        Subcategory,
+        """SELECT e.category, s.name, s.keywords,
                (SELECT count(*) FROM subcategory_members x JOIN memories m ON m.id = x.memory
-                   WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held, s.examples
+                   WHERE x.subcategory = s.id AND m.merged_into IS NULL) AS held,
+               (SELECT json_group_array(o.text) FROM (
+                   SELECT m.text FROM json_each(s.examples) AS j
+                   JOIN memories m ON m.user_key = e.user_key AND m.public_id = j.value
+                   ORDER BY j.key) o),
+               s.since, e.evolved_at, s.pinned
            FROM evolutions e JOIN subcategories s ON s.evolution = e.id
            WHERE e.user_key = ? AND e.state = 'live' ORDER BY e.category, held DESC, s.name""",
         (user,),
-    ).fetchall()
-    examples = [json.loads(row[-1]) for row in rows]
-    texts = dict(
-        conn.execute(
-            "SELECT public_id, text FROM memories WHERE user_key = ? AND public_id = ANY(?)",
-            (user, [name for names in examples for name in names]),
-        ).fetchall()
     )
-    return [
-        Subcategory(
-            Category(category),
-            name,
-            tuple(json.loads(words)),
-            held,
-            tuple(texts[name] for name in names if name in texts),
-            from_stored(since),
-            from_stored(evolved_at),
-            bool(pinned),
-        )
-        for (category, name, words, since, evolved_at, pinned, held, _), names in zip(
-            rows, examples, strict=True
-        )
-    ]
 
 
 def remove_stale_words(conn: Connection, user: UserKey, categories: Iterable[Category]) -> None:
