@@ -7,7 +7,9 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, get_args, get_type_hints
+
+from pydantic import AwareDatetime
 
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import sessions, subcategories
@@ -22,34 +24,19 @@ from hotmem.types import (
     UserKey,
 )
 
-PLAIN: Final = [
-    "text",
-    "subject",
-    "relation",
-    "object",
-    "kind",
-    "category",
-    "category_percent",
-    "importance",
-    "hedged",
-    "negated",
-    "changes",
-    "single",
-    "confirmations",
-    "accesses",
-    "source",
-    "note",
-]
+LINKS: Final = [name for name, parent in TABLES["memories"].parents.items() if parent == "memories"]
 TIMES: Final = [
-    "said_at",
-    "order_time",
-    "valid_until",
-    "doubted_at",
-    "accessed_at",
-    "stored_at",
+    name
+    for name, hint in get_type_hints(MemoryRecord).items()
+    if AwareDatetime in (hint, *get_args(hint))
 ]
-LINKS: Final = ["superseded_by", "amends", "doubted_by", "merged_into"]
-"""Columns of a memory: plain values, times, and row numbers of other memories."""
+PLAIN: Final = [
+    column.name
+    for column in TABLES["memories"].columns
+    if column.name in MemoryRecord.__match_args__
+    and column.name not in (*TIMES, *TABLES["memories"].parents, "id")
+]
+"""Columns of a memory: row numbers of other memories, times, and plain values."""
 
 NAMES: Final = ("tags", "found_tags", "entities")
 """Lists of names of a memory."""
