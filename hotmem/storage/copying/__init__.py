@@ -153,17 +153,11 @@ def _send(
         links: list[Row] = []
         if table.links:
             write(tables.clear_links, table)
-        after: Row | None = None
-        more = True
-        while more:
-            rows = tables.page(conn, table, after, BLOCK)
-            more = len(rows) == BLOCK
-            upto = table.key_of(rows[-1]) if more else None
+        for after, upto, rows in tables.pages(conn, table, BLOCK):
             write(tables.put, table, after, upto, rows)
             digest.add(table, rows)
             plain = len(table.columns) - len(table.links)
             links += [row for row in rows if any(row[plain : len(table.columns)])]
-            after = upto
             done += len(rows)
             progress("copying", done, whole)
         for start in range(0, len(links), BLOCK):
@@ -181,10 +175,8 @@ def _digests(
     done = 0
     for table in matched:
         digest = Digest()
-        after: Row | None = None
-        while rows := tables.page(conn, table, after, BLOCK, owned=False):
+        for _, _, rows in tables.pages(conn, table, BLOCK, owned=False):
             digest.add(table, rows)
-            after = table.key_of(rows[-1])
             done += len(rows)
             progress("comparing", done, whole)
         digests[table.name] = digest.value

@@ -1,6 +1,6 @@
 """Tables that are copied, and how a block of their rows is read, written and compared."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, Final, TypeAlias
@@ -133,17 +133,27 @@ def count(conn: Connection, tables: Sequence[Table]) -> int:
     )
 
 
-def page(
-    conn: Connection, table: Table, after: Row | None, limit: int, *, owned: bool = True
-) -> list[Row]:
-    """The next rows by their keys; with `owned`, each ends with its user if the target needs it."""
+def pages(
+    conn: Connection, table: Table, limit: int, *, owned: bool = True
+) -> Iterator[tuple[Row | None, Row | None, list[Row]]]:
+    """All rows by their keys, so many at once.
+
+    Each page has the key before its first row, None at the beginning, and that of its last row,
+    None at the end. With `owned`, each row ends with its user if the target needs it.
+    """
     values = [*table.columns, *([table.owner] if table.owner and owned else [])]
-    beyond = "" if after is None else f"AND {_compared(table, '>')}"
-    return conn.execute(
-        f"""SELECT {", ".join(values)} FROM {table.name} r WHERE {table.where} {beyond}
-            ORDER BY {", ".join(table.keys)} LIMIT ?""",
-        (*(after or ()), limit),
-    ).fetchall()
+    after: Row | None = None
+    upto: Row | None = ()
+    while upto is not None:
+        beyond = "" if after is None else f"AND {_compared(table, '>')}"
+        rows = conn.execute(
+            f"""SELECT {", ".join(values)} FROM {table.name} r WHERE {table.where} {beyond}
+                ORDER BY {", ".join(table.keys)} LIMIT ?""",
+            (*(after or ()), limit),
+        ).fetchall()
+        upto = table.key_of(rows[-1]) if len(rows) == limit else None
+        yield after, upto, rows
+        after = upto
 
 
 def put(
