@@ -193,7 +193,7 @@ def delete(
     for speaker in {speaker for _, speaker in removed if speaker is not None}:
         one = {"user": user, "speaker": speaker}
         heard = "SELECT 1 FROM turns WHERE user_key = :user AND speaker = :speaker LIMIT 1"
-        if conn.execute(heard, one).fetchone() is None:
+        if not conn.exists(heard, one):
             conn.execute("DELETE FROM speakers WHERE user_key = :user AND name = :speaker", one)
             conn.execute(
                 "UPDATE users SET speaker = NULL WHERE id = :user AND speaker = :speaker", one

@@ -273,10 +273,9 @@ class Restorer:
     def _find_equal(self, relation: str, row: Row) -> int | None:
         """The row number of the row that has replaced this one."""
         keys = NATURAL_KEYS[relation]
-        found = self.conn.execute(
-            f"SELECT id FROM {relation} WHERE {_equal(keys)}", [row[name] for name in keys]
-        ).fetchone()
-        return None if found is None else int(found[0])
+        sql = f"SELECT id FROM {relation} WHERE {_equal(keys)}"
+        key: int | None = self.conn.scalar(sql, [row[name] for name in keys])
+        return key
 
     def _current_key(self, relation: str, former: int) -> int | None:
         """The present row number of a row by its former one; None if it does not exist."""
@@ -438,11 +437,11 @@ def delete(
     again = [new[0] for name, old, new in changes if name == "pending_turns" and new and not old]
     conn.execute("UPDATE pending_turns SET held = 1 WHERE turn = ANY(?)", (again,))  # until erased
     counts = json.dumps(removed.counts())
-    (key,) = conn.execute(
+    key = conn.scalar(
         """INSERT INTO deletions (user_key, asked_at, erase_at, counts, encoder)
             VALUES (?, ?, ?, ?, ?) RETURNING id""",
         (user, to_stored(asked_at), to_stored(erase_at), counts, _sole_encoder(conn)),
-    ).fetchone()
+    )
     columns = {relation: conn.table_columns(relation) for relation in FOREIGN_KEYS}
     conn.executemany(
         """INSERT INTO deleted_rows (deletion, place, relation, before, after)
@@ -515,10 +514,8 @@ def erase_due(conn: Connection, now: datetime) -> None:
 
 def is_clock_plausible(conn: Connection, now: datetime) -> bool:
     """Whether the clock was set, and has not advanced by a year since it was last plausible."""
-    row = conn.execute("SELECT value FROM meta WHERE key = 'clock'").fetchone()
-    return to_stored(now) >= FIRST and (
-        row is None or to_stored(now) <= int(row[0]) + LONGEST_PAUSE
-    )
+    seen = conn.scalar("SELECT value FROM meta WHERE key = 'clock'")
+    return to_stored(now) >= FIRST and (seen is None or to_stored(now) <= int(seen) + LONGEST_PAUSE)
 
 
 def has_misdated(conn: Connection, now: datetime) -> bool:
@@ -555,9 +552,9 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
     timed = isinstance(target, ForgetSpan)
     after = target.after if isinstance(target, ForgetSpan) else None
     before = target.before if isinstance(target, ForgetSpan) else None
-    live = conn.execute(
+    live = conn.column(
         "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?", (user, session_id)
-    ).fetchone()
+    )
     first = -(2**62) if after is None else to_stored(after)
     last = 2**62 if before is None else to_stored(before)
 
@@ -588,7 +585,7 @@ def erase_matching(conn: Connection, user: UserKey, target: ForgetTarget) -> Non
             row["id"]
             for relation, row in rows
             if relation == "sessions" and row["public_id"] == session_id
-        } | set(live or ())
+        } | set(live)
         if any(concerns(relation, row, sessions) for relation, row in rows):
             conn.execute("DELETE FROM deletions WHERE user_key = ? AND id = ?", (user, key))
     conn.execute(READ_AGAIN, ([user],))

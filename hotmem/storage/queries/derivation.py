@@ -194,8 +194,9 @@ def _load(
     rows: dict[str, _Row] = {}
     for name, *state in states:
         key = state[0]
-        others = {"memory": found[name], "sources": turns[key], "again": again[key]}
-        rows[name] = record_of(_Row, state, **others)
+        rows[name] = record_of(
+            _Row, state, memory=found[name], sources=turns[key], again=again[key]
+        )
     return rows, same
 
 

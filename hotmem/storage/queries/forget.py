@@ -117,7 +117,7 @@ def words_by_speaker(conn: Connection, user: UserKey) -> tuple[frozenset[str], f
     ):
         words = stored_stems(terms) if english and terms.isascii() else whole_words(text)
         said[role == Role.USER].update(words)
-    for (text,) in conn.execute("SELECT text FROM memories WHERE user_key = ?", (user,)):
+    for text in conn.column("SELECT text FROM memories WHERE user_key = ?", (user,)):
         said[True] |= whole_words(text)
     return frozenset(said[True]), frozenset(said[True] | said[False])
 
@@ -289,6 +289,6 @@ def _removed_ids(before: _Ids, after: _Ids) -> frozenset[str]:
 
 def _counts(conn: Connection, user: UserKey) -> list[int]:
     return [
-        conn.execute(f"SELECT count(*) FROM {table} WHERE user_key = ?", (user,)).fetchone()[0]
+        conn.scalar(f"SELECT count(*) FROM {table} WHERE user_key = ?", (user,))
         for table in COUNTED
     ]

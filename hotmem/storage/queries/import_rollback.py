@@ -110,25 +110,21 @@ def due(conn: Connection) -> Import | None:
 
     Imports whose rollback failed and pauses are left out.
     """
-    row = conn.execute(
-        f"SELECT id, user_key FROM imports WHERE {DUE} ORDER BY id LIMIT 1",
-        (imports.UNDONE, imports.FAILED),
-    ).fetchone()
-    return None if row is None else Import(*row)
+    sql = f"SELECT id, user_key FROM imports WHERE {DUE} ORDER BY id LIMIT 1"
+    return conn.record(Import, sql, (imports.UNDONE, imports.FAILED))
 
 
 def roll_back(conn: Connection, user: UserKey, key: int, limit_s: float) -> bool:
     """Rolls an import back for so many seconds; False if it is not due."""
     until = monotonic() + limit_s
-    row = conn.execute(
-        f"""SELECT state, new_user, begun_at, decision FROM imports
-            WHERE id = ? AND user_key = ? AND {DUE}""",
+    one = conn.record(
+        RollbackState,
+        f"""SELECT id, user_key, state = '{imports.UNDONE}', new_user, begun_at, decision
+            FROM imports WHERE id = ? AND user_key = ? AND {DUE}""",
         (key, user, imports.UNDONE, imports.FAILED),
-    ).fetchone()
-    if row is None:
+    )
+    if one is None:
         return False
-    state, new_user, begun_at, decision = row
-    one = RollbackState(key, user, state == imports.UNDONE, bool(new_user), begun_at, decision)
     for step in STEPS:
         while step(conn, one):
             if monotonic() > until:
@@ -258,10 +254,8 @@ def _delete_unmentioned(conn: Connection, user: UserKey, entities: list[int]) ->
 
 def _update_session(conn: Connection, one: RollbackState, session: int) -> None:
     """Updates a session once all its imported turns are deleted; an empty one is deleted."""
-    if conn.execute(
-        "SELECT 1 FROM turns WHERE +user_key = ? AND session = ? AND import = ?",
-        (one.user, session, one.key),
-    ).fetchone():
+    imported = "SELECT 1 FROM turns WHERE +user_key = ? AND session = ? AND import = ?"
+    if conn.exists(imported, (one.user, session, one.key)):
         return
     first, last, order_time = conn.execute(
         """SELECT min(spoken_at), max(spoken_at), max(order_time) FROM turns
@@ -317,12 +311,8 @@ def _restore_tag(
 
 
 def _restore_weights(conn: Connection, one: RollbackState, _: str, step: int) -> None:
-    if (
-        conn.execute(
-            "SELECT max(id) FROM weight_history WHERE user_key = ?", (one.user,)
-        ).fetchone()[0]
-        == step
-    ):
+    latest = "SELECT max(id) FROM weight_history WHERE user_key = ?"
+    if conn.scalar(latest, (one.user,)) == step:
         conn.execute("DELETE FROM weights WHERE user_key = ?", (one.user,))
         conn.execute("DELETE FROM intent_weights WHERE user_key = ?", (one.user,))
     conn.execute("DELETE FROM weight_history WHERE user_key = ? AND id = ?", (one.user, step))

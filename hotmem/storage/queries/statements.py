@@ -9,9 +9,15 @@ from uuid import uuid4
 from hotmem.storage.database import Connection
 from hotmem.storage.queries import decisions, effects, event_times, index_entries, tags, users
 from hotmem.storage.queries.times import from_stored, to_stored
+from hotmem.storage.schema import TABLES
 from hotmem.text.validation import normalize_value
 from hotmem.types import DecisionAction, EvidenceKind, Statement, UserKey
 from hotmem.types.understanding import EventTime
+
+STATED: Final = tuple(
+    column.name for column in TABLES["memories"].columns if column.name in Statement.__match_args__
+)
+"""Columns of a memory that hold what a statement says."""
 
 RECENT_TURNS: Final = 50
 """Latest turns in which corrected words are looked for."""
@@ -41,13 +47,9 @@ def take(conn: Connection, turn: int) -> SaidTurn | None:
     Returns:
         The turn; None if it was forgotten or understood meanwhile.
     """
-    row = conn.execute(
-        "DELETE FROM pending_turns WHERE turn = ? RETURNING turn", (turn,)
-    ).fetchone()
-    if not row:
+    if not conn.exists("DELETE FROM pending_turns WHERE turn = ? RETURNING turn", (turn,)):
         return None
-    (user,) = conn.execute("SELECT user_key FROM turns WHERE id = ?", (turn,)).fetchone()
-    return said(conn, user, turn)
+    return said(conn, conn.scalar("SELECT user_key FROM turns WHERE id = ?", (turn,)), turn)
 
 
 def said(conn: Connection, user: UserKey, turn: int) -> SaidTurn:
@@ -90,31 +92,16 @@ def is_late(conn: Connection, turn: SaidTurn) -> bool:
 
 def insert(conn: Connection, turn: SaidTurn, statement: Statement) -> int:
     """Stores a statement of a turn as a memory; returns its row number."""
-    key: int = conn.execute(
-        """INSERT INTO memories (user_key, public_id, text, subject, relation, object, value, kind,
-               category, category_percent, importance, hedged, negated, changes,
-               single, said_at, order_time)
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-        (
-            turn.user,
-            uuid4().hex,
-            statement.text,
-            statement.subject,
-            statement.relation,
-            statement.object,
-            normalize_value(statement.object),
-            statement.kind,
-            statement.category,
-            None if (sure := statement.category_probability) is None else round(100 * sure),
-            statement.importance,
-            statement.hedged,
-            statement.negated,
-            statement.changes,
-            statement.single,
-            to_stored(turn.said_at),
-            to_stored(turn.order_time),
-        ),
-    ).fetchone()[0]
+    sure = statement.category_probability
+    row = {name: getattr(statement, name) for name in STATED} | {
+        "user_key": turn.user,
+        "public_id": uuid4().hex,
+        "value": normalize_value(statement.object),
+        "category_percent": None if sure is None else round(100 * sure),
+        "said_at": to_stored(turn.said_at),
+        "order_time": to_stored(turn.order_time),
+    }
+    key: int = conn.insert("memories", row)
     index_entries.add(conn, turn.user, EvidenceKind.MEMORY, key, 0, statement.text)
     tags.attach(conn, turn.user, key, statement.circumstances, turn.said_at)
     tags.attach_found(conn, turn.user, key, statement.tags, turn.said_at)
@@ -134,12 +121,12 @@ def amend(conn: Connection, user: UserKey, memory: int, old: str) -> None:
             AND public_id = ?) WHERE user_key = ? AND id = ?""",
         (user, old, user, memory),
     )
-    turns = conn.execute(
+    turns = conn.column(
         """SELECT x.turn FROM sources x JOIN memories m ON m.id = x.memory
             WHERE m.user_key = ? AND m.public_id = ?""",
         (user, old),
     )
-    _count_corrections(conn, [turn for (turn,) in turns.fetchall()])
+    _count_corrections(conn, turns)
 
 
 def count_corrected_turns(conn: Connection, turn: int, wrong: str) -> None:
@@ -158,11 +145,9 @@ def count_corrected_turns(conn: Connection, turn: int, wrong: str) -> None:
 
 def _count_corrections(conn: Connection, turns: Iterable[int]) -> None:
     for turn in turns:
-        counted = conn.execute(
-            "UPDATE correction_counts SET times = times + 1 WHERE turn = ? RETURNING 1", (turn,)
-        ).fetchone()
-        if counted is None:
-            conn.execute("INSERT INTO correction_counts (turn, times) VALUES (?, 1)", (turn,))
+        again = "UPDATE correction_counts SET times = times + 1 WHERE turn = ? RETURNING 1"
+        if not conn.exists(again, (turn,)):
+            conn.insert("correction_counts", {"turn": turn, "times": 1})
 
 
 def confirm(conn: Connection, turn: SaidTurn, statement: Statement, memory: str) -> int:
@@ -172,13 +157,13 @@ def confirm(conn: Connection, turn: SaidTurn, statement: Statement, memory: str)
         The memory's row number.
     """
     later = {"place": to_stored(turn.order_time), "user": turn.user, "memory": memory}
-    key: int = conn.execute(
+    key: int = conn.scalar(
         """UPDATE memories SET confirmations = confirmations + 1, said_at = CASE
                WHEN :place >= order_time THEN :at ELSE said_at END,
                order_time = greatest(order_time, :place)
             WHERE user_key = :user AND public_id = :memory RETURNING id""",
         {**later, "at": to_stored(turn.said_at)},
-    ).fetchone()[0]
+    )
     conn.execute(
         """UPDATE memories SET doubted_at = NULL, doubted_by = NULL, doubted_in = NULL
             WHERE user_key = :user AND public_id = :memory AND doubted_at <= :place""",

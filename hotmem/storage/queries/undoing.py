@@ -83,15 +83,12 @@ def undo(
 
 
 def _find(conn: Connection, user: UserKey, where: str, value: object) -> _Row | None:
-    row = conn.execute(
+    return conn.record(
+        _Row,
         f"""SELECT id, public_id, action, decided_at, undone_at, changes, undoes FROM decisions
             WHERE user_key = ? AND {where}""",
         (user, value),
-    ).fetchone()
-    if row is None:
-        return None
-    key, name, action, decided_at, undone_at, changes, undoes = row
-    return _Row(key, name, DecisionAction(action), decided_at, undone_at, changes, undoes)
+    )
 
 
 def _undo(
@@ -218,11 +215,11 @@ def _revert(
         case DecisionAction.TAGS_CONSOLIDATED:
             return _unmerge_tags(conn, user, one.key), 0
         case DecisionAction.IMPORTED:
-            removed = conn.execute(
+            removed = conn.scalar(
                 "UPDATE imports SET state = ? WHERE decision = ? RETURNING turns + memories",
                 (imports.UNDONE, one.key),
-            ).fetchone()
-            return 0, removed[0] if removed else 0
+            )
+            return 0, removed or 0
         case _:
             return _undo_merge(conn, user, links), 0
 
@@ -236,12 +233,11 @@ CAUSED: Final = """action IN ('ended', 'doubted')
 def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
     """Withdraws a memory; what it ended or put in doubt is as without it. Returns how many are."""
     values = {"user": user, "key": key, "now": to_stored(now)}
-    changed = conn.execute(
+    if conn.exists(
         """SELECT 1 FROM memories WHERE user_key = :user AND (amends = :key
             OR (id = :key AND merged_into IS NOT NULL) OR (merged_into = :key AND id <> :key))""",
         values,
-    ).fetchone()
-    if changed:
+    ):
         raise InvalidInput(
             "The memory was edited or merged after this decision. Undo the later change first."
         )
@@ -250,11 +246,11 @@ def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
             WHERE user_key = :user AND undone_at IS NULL AND {CAUSED}""",
         values,
     )
-    (restored,) = conn.execute(
+    restored = conn.scalar(
         """SELECT count(*) FROM memories
             WHERE user_key = :user AND (superseded_by = :key OR doubted_by = :key)""",
         values,
-    ).fetchone()
+    )
     groups = effects.take_out(conn, user, [key])
     merge_into(conn, user, key, key)
     derivation.rederive(conn, user, groups)
@@ -264,25 +260,22 @@ def _withdraw(conn: Connection, user: UserKey, key: int, now: datetime) -> int:
 def _cause_again(conn: Connection, user: UserKey, key: int, withdrawn_at: int) -> int:
     """Derives anew what a memory does that was withdrawn; returns how many memories change."""
     values = {"user": user, "key": key, "now": withdrawn_at}
-    taken = conn.execute(
+    taken = conn.column(
         f"""UPDATE decisions SET undone_at = NULL
             WHERE user_key = :user AND undone_at = :now AND {CAUSED} RETURNING id""",
         values,
-    ).fetchall()
-    targets = conn.execute(
-        "SELECT memory FROM decision_memories WHERE decision = ANY(?)",
-        ([decision for (decision,) in taken],),
-    ).fetchall()
-    groups = effects.groups_of(conn, user, [key, *(target for (target,) in targets)])
+    )
+    targets = conn.column("SELECT memory FROM decision_memories WHERE decision = ANY(?)", (taken,))
+    groups = effects.groups_of(conn, user, [key, *targets])
     return derivation.rederive(conn, user, groups)
 
 
 def _unmerge_tags(conn: Connection, user: UserKey, decision: int) -> int:
     """Restores the tags that a decision merged or archived; returns their number."""
-    tags = conn.execute("SELECT tag FROM decision_tags WHERE decision = ?", (decision,)).fetchall()
+    tags = conn.column("SELECT tag FROM decision_tags WHERE decision = ?", (decision,))
     conn.executemany(
         "UPDATE tags SET merged_into = NULL, archived = 0 WHERE id = ? AND +user_key = ?",
-        [(tag, user) for (tag,) in tags],
+        [(tag, user) for tag in tags],
     )
     return len(tags)
 
@@ -317,7 +310,7 @@ def _is_correction(
     if len(ended) != 1:
         return False
     sql = "SELECT 1 FROM memories WHERE amends = ? AND id = ? AND +user_key = ?"
-    return conn.execute(sql, (*ended[0], user)).fetchone() is not None
+    return conn.exists(sql, (*ended[0], user))
 
 
 def _undo_merge(conn: Connection, user: UserKey, links: Sequence[tuple[int, int | None]]) -> int:
@@ -325,10 +318,10 @@ def _undo_merge(conn: Connection, user: UserKey, links: Sequence[tuple[int, int 
     merged = [
         link
         for link in links
-        if conn.execute(
+        if conn.exists(
             "SELECT 1 FROM memories WHERE id = ? AND merged_into = ? AND +user_key = ?",
             (*link, user),
-        ).fetchone()
+        )
     ]
     for key, kept in merged:
         unmerge(conn, user, key)
@@ -359,12 +352,11 @@ def _undo_edit(conn: Connection, user: UserKey, decision: int, old: int, new: in
     Decisions about the edited one refer to the restored one.
     """
     values = {"user": user, "old": old, "new": new}
-    changed = conn.execute(
+    if conn.exists(
         """SELECT 1 FROM memories WHERE user_key = :user AND ((id = :new
             AND merged_into IS NOT NULL) OR merged_into = :new OR amends = :new)""",
         values,
-    ).fetchone()
-    if changed:
+    ):
         raise InvalidInput(
             "The memory was changed again after this edit. Undo the later change first."
         )
@@ -403,17 +395,13 @@ def _restore_former_evolution(conn: Connection, user: UserKey, decision: int) ->
     conn.execute(
         "UPDATE evolutions SET state = 'undone' WHERE id = ? AND user_key = ?", (live[0], user)
     )
-    former = conn.execute(
+    former = conn.scalar(
         """UPDATE evolutions SET state = 'live'
            WHERE id = (SELECT max(id) FROM evolutions WHERE user_key = ? AND category = ?
                AND state = 'past') RETURNING id""",
         (user, live[1]),
-    ).fetchone()
-    if former is None:
-        return 0
-    return int(
-        conn.execute("SELECT count(*) FROM subcategories WHERE evolution = ?", former).fetchone()[0]
     )
+    return int(conn.scalar("SELECT count(*) FROM subcategories WHERE evolution = ?", (former,)))
 
 
 IN_JEST: Final = "it was said in jest"
@@ -445,7 +433,7 @@ def retract_previous_turn(conn: Connection, user: UserKey, turn: int, said_at: d
     """
     rows = conn.execute(READ_FROM_PREVIOUS, (turn,)).fetchall()
     for key, name, deleted in rows:
-        for (merged,) in conn.execute(MERGED_INTO, (key, user)).fetchall():
+        for merged in conn.column(MERGED_INTO, (key, user)):
             decisions.unmerge(conn, user, merged)
         if not deleted:
             undo(conn, user, name, said_at, IN_JEST)
