@@ -275,4 +275,4 @@ def _add(conn: Connection, kind: EvidenceKind, page: list[tuple[int, int, str | 
         for user, key, text in page
         if text is not None
     ]
-    conn.search.add_all_terms(conn, kind, rows)
+    conn.search.add_terms(conn, kind, rows)

@@ -1,7 +1,6 @@
 """The search index in PostgreSQL: entries in a table, terms as arrays of rows in blocks."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -38,30 +37,21 @@ POSTINGS: Final = """
 
 ADD_TERMS: Final = """
     WITH counted AS (
-        INSERT INTO posting_counts AS c (user_key, kind, entries) VALUES (:user, :kind, 1)
-        ON CONFLICT (user_key, kind) DO UPDATE SET entries = c.entries + 1
-        RETURNING entries / :block AS block
+        INSERT INTO posting_counts AS c (user_key, kind, entries) VALUES (:user, :kind, :count)
+        ON CONFLICT (user_key, kind) DO UPDATE SET entries = c.entries + excluded.entries
+        RETURNING entries
+    ), added AS (
+        SELECT w.id, string_to_array(w.terms, ' ') AS terms,
+            (c.entries - :count + w.place) / :block AS block
+        FROM counted AS c, unnest(CAST(:keys AS BIGINT[]), CAST(:terms AS TEXT[]))
+            WITH ORDINALITY AS w (id, terms, place)
     ), kept AS (
         INSERT INTO {kind}_words (id, user_key, block, terms)
-        SELECT :key, :user, block, :terms FROM counted
+        SELECT id, :user, block, terms FROM added
     )
     INSERT INTO {kind}_postings AS p (user_key, term, block, last_id, ids)
-    SELECT :user, t.term, c.block, :key, ARRAY[:key]::BIGINT[]
-    FROM counted AS c, unnest(:terms) AS t (term)
-    ON CONFLICT (user_key, term, block) DO UPDATE
-    SET ids = p.ids || excluded.ids, last_id = greatest(p.last_id, excluded.last_id)"""
-
-ADD_WORDS: Final = """
-    INSERT INTO {kind}_words (id, user_key, block, terms)
-    SELECT w.id, :user, w.block, string_to_array(w.terms, ' ')
-    FROM unnest(CAST(:keys AS BIGINT[]), CAST(:blocks AS BIGINT[]), CAST(:terms AS TEXT[]))
-        AS w (id, block, terms)"""
-
-ADD_POSTINGS: Final = """
-    INSERT INTO {kind}_postings AS p (user_key, term, block, last_id, ids)
-    SELECT :user, n.term, n.block, n.last_id, CAST(string_to_array(n.ids, ',') AS BIGINT[])
-    FROM unnest(CAST(:terms AS TEXT[]), CAST(:blocks AS BIGINT[]), CAST(:last AS BIGINT[]),
-        CAST(:ids AS TEXT[])) AS n (term, block, last_id, ids)
+    SELECT :user, t.term, a.block, max(a.id), array_agg(a.id ORDER BY a.id)
+    FROM added AS a, unnest(a.terms) AS t (term) GROUP BY t.term, a.block
     ON CONFLICT (user_key, term, block) DO UPDATE
     SET ids = p.ids || excluded.ids, last_id = greatest(p.last_id, excluded.last_id)"""
 
@@ -95,49 +85,20 @@ class PostgresSearch(SearchPrimitives):
         return found
 
     def add_terms(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
-    ) -> None:
-        """Adds the terms of a row."""
-        values = {"user": user, "kind": kind, "key": key, "block": BLOCK}
-        conn.execute(ADD_TERMS.format(kind=kind), values | {"terms": sorted(set(terms))})
-
-    def add_all_terms(
         self, conn: Connection, kind: EvidenceKind, rows: Sequence[tuple[UserKey, int, list[str]]]
     ) -> None:
-        """Adds the terms of many rows: their users, row numbers and terms, by user and number."""
+        """Adds the terms of rows: their users, row numbers and terms, by user and number."""
         for user, group in groupby(rows, key=lambda row: row[0]):
-            of_user = [(key, sorted(set(terms))) for _, key, terms in group]
-            (entries,) = conn.execute(
-                """INSERT INTO posting_counts AS c (user_key, kind, entries) VALUES (?, ?, ?)
-                    ON CONFLICT (user_key, kind) DO UPDATE
-                    SET entries = c.entries + excluded.entries RETURNING entries""",
-                (user, kind, len(of_user)),
-            ).fetchone()
-            first = entries - len(of_user) + 1
-            blocks = [number // BLOCK for number in range(first, entries + 1)]
-            postings: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-            for block, (key, terms) in zip(blocks, of_user, strict=True):
-                for term in terms:
-                    postings[term, block].append(key)
-            conn.execute(
-                ADD_WORDS.format(kind=kind),
-                {
-                    "user": user,
-                    "keys": [key for key, _ in of_user],
-                    "blocks": blocks,
-                    "terms": [" ".join(terms) for _, terms in of_user],
-                },
-            )
-            conn.execute(
-                ADD_POSTINGS.format(kind=kind),
-                {
-                    "user": user,
-                    "terms": [term for term, _ in postings],
-                    "blocks": [block for _, block in postings],
-                    "last": [keys[-1] for keys in postings.values()],
-                    "ids": [",".join(map(str, keys)) for keys in postings.values()],
-                },
-            )
+            of_user = {key: " ".join(sorted(set(terms))) for _, key, terms in group}
+            values = {
+                "user": user,
+                "kind": kind,
+                "count": len(of_user),
+                "block": BLOCK,
+                "keys": [*of_user],
+                "terms": [*of_user.values()],
+            }
+            conn.execute(ADD_TERMS.format(kind=kind), values)
 
     def remove_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:
         """Removes the terms of a row."""

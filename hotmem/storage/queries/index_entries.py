@@ -43,7 +43,7 @@ def add(
 
 def put_words(conn: Connection, user: UserKey, kind: EvidenceKind, key: int, text: str) -> None:
     """Adds the terms of a row to the full-text index, if its kind has terms."""
-    conn.search.add_terms(conn, user, kind, key, terms(text, conn.search.language))
+    conn.search.add_terms(conn, kind, [(user, key, terms(text, conn.search.language))])
 
 
 def remove(conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:

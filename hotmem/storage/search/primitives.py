@@ -7,7 +7,7 @@ them give the same blocks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -119,15 +119,9 @@ class SearchPrimitives(ABC):
 
     @abstractmethod
     def add_terms(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
-    ) -> None:
-        """Adds the terms of a row."""
-
-    @abstractmethod
-    def add_all_terms(
         self, conn: Connection, kind: EvidenceKind, rows: Sequence[tuple[UserKey, int, list[str]]]
     ) -> None:
-        """Adds the terms of many rows: their users, row numbers and terms, by user and number."""
+        """Adds the terms of rows: their users, row numbers and terms, by user and number."""
 
     @abstractmethod
     def remove_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> None:

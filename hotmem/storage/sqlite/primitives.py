@@ -1,6 +1,6 @@
 """The search index in SQLite: entries in a table, terms in FTS5."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -47,15 +47,9 @@ class SqliteSearch(SearchPrimitives):
         return lambda: found
 
     def add_terms(
-        self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int, terms: Iterable[str]
-    ) -> None:
-        """Adds the terms of a row."""
-        self.add_all_terms(conn, kind, [(user, key, list(terms))])
-
-    def add_all_terms(
         self, conn: Connection, kind: EvidenceKind, rows: Sequence[tuple[UserKey, int, list[str]]]
     ) -> None:
-        """Adds the terms of many rows: their users, row numbers and terms."""
+        """Adds the terms of rows: their users, row numbers and terms."""
         conn.executemany(
             f"INSERT INTO {kind}_words (rowid, terms) VALUES (?, ?)",
             [(key, " ".join(_token(user, term) for term in terms)) for user, key, terms in rows],
