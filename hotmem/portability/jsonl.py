@@ -112,15 +112,10 @@ async def export_lines(storage: Storage, user: UserKey, user_id: str) -> AsyncIt
 
 async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterator[str]:
     database, last_turn = storage.database, 0
-    while page := await database.read(queries.turns.of_user, user, last_turn, PAGE):
+    while page := await database.read(queries.export_rows.turns, user, last_turn, PAGE):
         last_turn = page[-1][0]
-        keys = [key for key, _ in page]
-        entities = await database.read(queries.export_rows.entities_of, user, keys)
-        event_times = await database.read(queries.event_times.of_turns, user, keys)
-        corrections = await database.read(queries.export_rows.doubts_of, user, keys)
-        waiting = await database.read(queries.export_rows.waiting_among, user, keys)
-        order_times = await database.read(queries.turns.places, user, keys)
-        for key, turn in page:
+        for _, exported in page:
+            turn = exported.turn
             record = {
                 "id": turn.id,
                 "user_id": user_id,
@@ -131,18 +126,15 @@ async def _records(storage: Storage, user: UserKey, user_id: str) -> AsyncIterat
                 "spoken_at": turn.spoken_at.isoformat(),
                 "zone": zone_name(turn.spoken_at),
             }
-            if key in order_times:
-                record["told_at"] = order_times[key].isoformat()
-            yield _line(
-                "turn",
-                record
-                | {
-                    "entities": entities.get(key, ()),
-                    "happenings": EVENT_TIMES.dump_python(event_times.get(key, ()), mode="json"),
-                    "doubts": corrections.get(key, 0),
-                    "waiting": key in waiting,
-                },
-            )
+            if exported.order_time is not None:
+                record["told_at"] = exported.order_time.isoformat()
+            derived = {
+                "entities": exported.entities,
+                "happenings": EVENT_TIMES.dump_python(exported.event_times, mode="json"),
+                "doubts": exported.correction_count,
+                "waiting": exported.waiting,
+            }
+            yield _line("turn", record | derived)
     for evolution in await database.read(queries.evolutions.records, user):
         yield _record_line("evolution", user_id, evolution)
     last_memory = 0

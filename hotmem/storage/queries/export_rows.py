@@ -1,22 +1,26 @@
-"""Reads everything stored about a user besides their turns: memories, summaries, understandings.
+"""Reads everything stored about a user: turns, memories, summaries, understandings.
 
 Vectors and index entries are left out, as they are computed from the texts.
 """
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TextIO, get_args, get_type_hints
 
 from pydantic import AwareDatetime
 
 from hotmem.storage.database import Connection
-from hotmem.storage.queries import sessions, subcategories
+from hotmem.storage.queries import event_times, sessions, subcategories
 from hotmem.storage.queries.times import from_stored
+from hotmem.storage.queries.turns import of_user as turns_of_user
+from hotmem.storage.rows import record_of
 from hotmem.storage.schema import TABLES, Table
 from hotmem.types import (
     Category,
+    ExportedTurn,
     Kind,
     MemoryRecord,
     SourceSpan,
@@ -65,28 +69,31 @@ MEMORY: Final = f"""
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
     ORDER BY m.id LIMIT ?"""
 
+DERIVED_OF_TURNS: Final = """
+    SELECT t.id, (SELECT json_group_array(n.name) FROM (
+            SELECT e.name FROM turn_entities x JOIN entities e ON e.id = x.entity
+            WHERE x.turn = t.id ORDER BY x.entity) n),
+        '[]', coalesce((SELECT c.times FROM correction_counts c WHERE c.turn = t.id), 0),
+        EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id),
+        nullif(t.order_time, t.spoken_at)
+    FROM turns t WHERE +t.user_key = ? AND t.id = ANY(?)"""
+"""The columns of an `ExportedTurn` after the turn, without the times of events."""
+
 SPANS: Final = """
     SELECT x.memory, t.public_id, x.start, x.stop FROM sources x JOIN turns t ON t.id = x.turn
     WHERE x.memory = ANY(?) ORDER BY x.memory, x.turn, x.start"""
 
 
-def entities_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """Names in each of the turns, by row number."""
-    rows = conn.execute(
-        """SELECT x.turn, e.name FROM turn_entities x JOIN entities e ON e.id = x.entity
-           WHERE e.user_key = ? AND x.turn = ANY(?) ORDER BY x.turn, x.entity""",
-        (user, list(keys)),
-    )
-    found: defaultdict[int, tuple[str, ...]] = defaultdict(tuple)
-    for turn, name in rows:
-        found[turn] += (name,)
-    return found
-
-
-def waiting_among(conn: Connection, user: UserKey, keys: Sequence[int]) -> set[int]:
-    """Those of the turns that wait to be understood."""
-    sql = "SELECT turn FROM pending_turns WHERE turn = ANY(?) AND +user_key = ?"
-    return set(conn.column(sql, (list(keys), user)))
+def turns(
+    conn: Connection, user: UserKey, after: int, limit: int
+) -> list[tuple[int, ExportedTurn]]:
+    """The user's next turns after a row number, by row number, with what was derived from them."""
+    page = turns_of_user(conn, user, after, limit)
+    keys = [key for key, _ in page]
+    times = event_times.of_turns(conn, user, keys)
+    derived = {key: row for key, *row in conn.execute(DERIVED_OF_TURNS, (user, keys)).fetchall()}
+    exported = ((key, record_of(ExportedTurn, (turn, *derived[key]))) for key, turn in page)
+    return [(key, replace(turn, event_times=times.get(key, ()))) for key, turn in exported]
 
 
 def memories(
@@ -133,16 +140,6 @@ def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
         SummaryRecord(session, tuple(json.loads(topics)), text, sessions.sentences_of(conn, key))
         for key, session, topics, text in rows.fetchall()
     ]
-
-
-def doubts_of(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, int]:
-    """Correction counts of turns, by row number, where they are not 0."""
-    rows = conn.execute(
-        """SELECT c.turn, c.times FROM correction_counts c JOIN turns t ON t.id = c.turn
-            WHERE c.times > 0 AND c.turn = ANY(?) AND +t.user_key = ?""",
-        (list(keys), user),
-    )
-    return dict(rows.fetchall())
 
 
 DOCUMENT_TYPE: Final = "subject export"

@@ -148,16 +148,6 @@ def of_user(conn: Connection, user: UserKey, after: int, limit: int) -> list[tup
     )
 
 
-def places(conn: Connection, user: UserKey, keys: Sequence[int]) -> dict[int, datetime]:
-    """Order times of the user's turns, where they differ from the times they were said."""
-    rows = conn.execute(
-        """SELECT id, order_time FROM turns WHERE order_time <> spoken_at AND id = ANY(?)
-            AND +user_key = ?""",
-        ([*keys], user),
-    )
-    return {key: from_stored(order_time) for key, order_time in rows}
-
-
 def select(conn: Connection, where: str, values: tuple[object, ...]) -> Iterator[tuple[int, Turn]]:
     """Turns with their row numbers.
 

@@ -129,8 +129,8 @@ async def test_corrections_are_counted_at_their_turns(database: Database, ana: U
     for number in (1, 2):
         await database.write_all(say, "Not old.", session=f"pier-{number}")
         await database.write_all(correct, "old", "new")
-    keys = [key for key, _ in await database.read(queries.turns.of_user, ana, 0, 9)]
-    assert await database.read(queries.export_rows.doubts_of, ana, keys) == {keys[0]: 1, keys[1]: 1}
+    exported = await database.read(queries.export_rows.turns, ana, 0, 9)
+    assert [one.correction_count for _, one in exported] == [1, 1, *[0] * (len(exported) - 2)]
     await database.write_all(say, "Just kidding.", session="quay-2")
     await database.write_all(correct, "", "", jest=True)
     assert len(await database.read(memories_of, ana)) == 2

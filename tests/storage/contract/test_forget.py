@@ -74,9 +74,7 @@ def seen(conn: Connection, user: UserKey) -> dict[str, Any]:
     }
     return {
         "turns": queries.turns.of_user(conn, user, 0, 99),
-        "order": queries.turns.places(
-            conn, user, [key for key, _ in queries.turns.of_user(conn, user, 0, 99)]
-        ),
+        "order": [one.order_time for _, one in queries.export_rows.turns(conn, user, 0, 99)],
         "memories": memories,
         "found": found,
         "named": queries.memories.ask_of_entities(conn, user, ["Albatross", "Gustav"], 9)(),

@@ -178,13 +178,13 @@ async def test_rows_of_an_export(database: Database, ana: UserKey, ben: UserKey)
     assert stored[1].entities == ("Lira", "Gustav")
     keys = [key for key, _ in await database.read(queries.turns.of_user, ana, 0, 9)]
     assert await database.read(queries.export_rows.memories, ana, 0, 9, keys[0]) == [stored]
-    entities = await database.read(queries.export_rows.entities_of, ana, keys)
-    assert entities == {key: ("Lira", "Gustav") for key in keys[:4]}
-    assert await database.read(queries.export_rows.waiting_among, ana, keys) == {keys[4]}
-    assert await database.read(queries.export_rows.doubts_of, ana, keys) == {}
+    exported = dict(await database.read(queries.export_rows.turns, ana, 0, 9))
+    assert [one.entities for one in exported.values()] == [("Lira", "Gustav")] * 4 + [()]
+    assert [key for key, one in exported.items() if one.waiting] == [keys[4]]
+    assert not any(one.correction_count for one in exported.values())
     assert await database.read(queries.export_rows.summaries, ana) == []
     assert await database.read_all(queries.sessions.sentences_of, keys[0]) == {}
-    assert await database.read(queries.export_rows.entities_of, ben, keys) == {}
+    assert not exported.keys() & dict(await database.read(queries.export_rows.turns, ben, 0, 9))
 
 
 async def test_pages_of_the_inspector(database: Database, ana: UserKey, ben: UserKey) -> None:
