@@ -81,7 +81,7 @@ def latest(conn: Connection, user: UserKey, limit: int) -> ComparedMemories:
             "limit": limit,
         },
     ).fetchall()
-    vectors = from_bytes([row[2] for row in rows]) if rows else np.empty((0, 0), np.float32)
+    vectors = from_bytes([row[2] for row in rows])
     return ComparedMemories(tuple(row[0] for row in rows), tuple(row[1] for row in rows), vectors)
 
 

@@ -412,6 +412,5 @@ def _widened(text: str, left: str, right: str, window: int) -> str:
 
 def _vectors(blobs: Sequence[bytes | None]) -> list[Vector | None]:
     """Decodes the vectors that are present in one call."""
-    present = [blob for blob in blobs if blob is not None]
-    unpacked = iter(from_bytes(present)) if present else iter(())
+    unpacked = iter(from_bytes(blob for blob in blobs if blob is not None))
     return [None if blob is None else next(unpacked) for blob in blobs]

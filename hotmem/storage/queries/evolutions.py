@@ -185,7 +185,7 @@ def _centroids(conn: Connection, evolution: int) -> tuple[list[int], NDArray[np.
         for key, centroid in rows
     ]
     if not known or any(centroid is None for _, centroid in known):
-        return [], np.empty((0, 0), dtype=np.float32)
+        return [], from_bytes([])
     return [key for key, _ in known], from_bytes(
         [centroid for _, centroid in known if centroid is not None]
     )
@@ -301,7 +301,7 @@ def members(conn: Connection, user: UserKey, category: Category, limit: int) -> 
         ids=tuple(row[1] for row in rows),
         texts=tuple(row[2] for row in rows),
         tags=tuple(tuple(json.loads(row[4])) for row in rows),
-        rows=from_bytes([row[3] for row in rows]) if rows else np.empty((0, 0), dtype=np.float32),
+        rows=from_bytes([row[3] for row in rows]),
         named=live(conn, user, category),
         total=total,
     )

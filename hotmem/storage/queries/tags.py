@@ -217,7 +217,7 @@ def in_use(conn: Connection, user: UserKey, limit: int) -> tuple[list[str], NDAr
            ORDER BY used_at DESC, name LIMIT ?""",
         (user, limit),
     ).fetchall()
-    return [name for name, _ in rows], _rows([vector for _, vector in rows])
+    return [name for name, _ in rows], from_bytes([vector for _, vector in rows])
 
 
 def counted(
@@ -236,7 +236,7 @@ def counted(
                 AND g.vector IS NOT NULL ORDER BY g.used_at DESC, g.name LIMIT :limit""",
         {"user": user, "limit": limit},
     ).fetchall()
-    return [record_of(TagUse, row) for row in rows], _rows([row[-1] for row in rows])
+    return [record_of(TagUse, row) for row in rows], from_bytes([row[-1] for row in rows])
 
 
 def consolidate(
@@ -270,7 +270,3 @@ def consolidate(
         [(key, tag, into) for tag, into in (*pairs, *((tag, None) for tag in archived))],
     )
     return decision, len(archived)
-
-
-def _rows(vectors: Sequence[bytes]) -> NDArray[np.float32]:
-    return from_bytes(vectors) if vectors else np.empty((0, 0), dtype=np.float32)

@@ -269,8 +269,10 @@ def to_bytes(vector: Vector) -> bytes:
 
 
 def from_bytes(blobs: Iterable[bytes]) -> NDArray[np.float32]:
-    """Unit rows, float32 (n, dimension), of stored byte vectors of one dimension."""
+    """Unit rows, float32 (n, dimension), of stored byte vectors; (0, 0) of none."""
     stored = list(blobs)
+    if not stored:
+        return np.empty((0, 0), dtype=np.float32)
     rows = (
         np.frombuffer(b"".join(stored), dtype=np.int8).reshape(len(stored), -1).astype(np.float32)
     )
