@@ -355,15 +355,15 @@ def draft(
     named = set(conn.column(names, (user, category)))
     if not (there.issuperset(keys) and named.issuperset(members.named)):
         return None
-    evolution = _insert_evolution(
-        conn,
-        user,
-        category,
-        DRAFT if drafted.subcategories else EMPTY,
-        members.total,
-        now,
-        centre=to_bytes(drafted.centre) if drafted.subcategories else None,
-    )
+    row = {
+        "user_key": user,
+        "category": category,
+        "state": DRAFT if drafted.subcategories else EMPTY,
+        "evolved_at": to_stored(now),
+        "memories": members.total,
+        "centre": to_bytes(drafted.centre) if drafted.subcategories else None,
+    }
+    evolution: int = conn.insert("evolutions", row)
     for one in drafted.subcategories:
         insert_draft(conn, evolution, one)
     return evolution
@@ -463,37 +463,18 @@ def insert_imported(conn: Connection, source: Import, evolution: EvolutionRecord
     )
     if LIVE in states or (states and not evolution.subcategories):
         return False
-    key = _insert_evolution(
-        conn,
-        source.user,
-        evolution.category,
-        LIVE if evolution.subcategories else EMPTY,
-        evolution.memories,
-        evolution.evolved_at,
-        source=source.key,
-    )
+    row = {
+        "user_key": source.user,
+        "category": evolution.category,
+        "state": LIVE if evolution.subcategories else EMPTY,
+        "evolved_at": to_stored(evolution.evolved_at),
+        "memories": evolution.memories,
+        "import": source.key,
+    }
+    key = conn.insert("evolutions", row)
     for one in evolution.subcategories:
         _insert_subcategory(conn, key, one, None)
     return True
-
-
-def _insert_evolution(
-    conn: Connection,
-    user: UserKey,
-    category: Category,
-    state: str,
-    memories: int,
-    at: datetime,
-    *,
-    centre: bytes | None = None,
-    source: int | None = None,
-) -> int:
-    key: int = conn.scalar(
-        """INSERT INTO evolutions (user_key, category, state, evolved_at, memories, centre, import)
-            VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id""",
-        (user, category, state, to_stored(at), memories, centre, source),
-    )
-    return key
 
 
 def _insert_subcategory(
