@@ -107,16 +107,8 @@ def _tables() -> Iterator[Table]:
             column = COLUMN.fullmatch(line.rstrip(","))
             if column is None:
                 raise ValueError(f"{found['name']}: {line}")
-            columns.append(
-                Column(
-                    column["name"],
-                    column["kind"],
-                    bool(column["required"]),
-                    column["default"],
-                    column["parent"],
-                    column["on_delete"],
-                )
-            )
+            name, kind, required, *others = column.group(*Column.__match_args__)
+            columns.append(Column(name, kind, bool(required), *others))
             if column["primary"]:
                 primary = (column["name"],)
             if column["unique"]:
