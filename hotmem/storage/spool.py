@@ -111,11 +111,8 @@ def waiting_in(path: Path, key: EncryptionKey | None) -> int:
     if not path.exists():
         return 0
     with mapped_errors(path), closing(connect(path, key=key, read_only=True)) as conn:
-        return (
-            _count(conn)
-            if conn.execute("SELECT 1 FROM sqlite_schema WHERE name = 'waiting'").fetchone()
-            else 0
-        )
+        begun = conn.exists("SELECT 1 FROM sqlite_schema WHERE name = 'waiting'")
+        return _count(conn) if begun else 0
 
 
 class Spool:
@@ -351,7 +348,7 @@ def _opened(path: Path, key: EncryptionKey | None) -> Connection:
 
 
 def _count(conn: Connection) -> int:
-    return int(conn.execute("SELECT count(*) FROM waiting").fetchone()[0])
+    return int(conn.scalar("SELECT count(*) FROM waiting"))
 
 
 def _write(conn: Connection, record: Record) -> None:

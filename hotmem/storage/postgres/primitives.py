@@ -107,7 +107,7 @@ class PostgresSearch(SearchPrimitives):
     def has_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> bool:
         """Whether the index has terms of a row."""
         sql = f"SELECT 1 FROM {kind}_words WHERE id = ? AND user_key = ?"
-        return conn.execute(sql, (key, user)).fetchone() is not None
+        return conn.exists(sql, (key, user))
 
     def clear_terms(self, conn: Connection, kind: EvidenceKind) -> None:
         """Removes the terms of all rows."""

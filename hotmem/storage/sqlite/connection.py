@@ -166,7 +166,7 @@ class Connection(apsw.Connection, Rows):
     def size_bytes(self, user: UserKey) -> int:
         """Size of the whole file in bytes, all users together."""
         sql = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"
-        return int(self.execute(sql).fetchone()[0])
+        return int(self.scalar(sql))
 
     def integrity_faults(self) -> list[Fault]:
         """Damaged pages and indexes, rows with dangling references or values of a wrong type."""
@@ -177,12 +177,11 @@ class Connection(apsw.Connection, Rows):
                 f"SELECT rowid FROM {kind}_words WHERE {kind}_words MATCH 'u0x' LIMIT 1"
             ).fetchone()
         found = [
-            Fault("file", 1, str(row[0]))
-            for row in self.execute("PRAGMA integrity_check")
-            if row[0] != "ok"
+            Fault("file", 1, str(text))
+            for text in self.column("PRAGMA integrity_check")
+            if text != "ok"
         ]
-        dangling = self.execute("PRAGMA foreign_key_check").fetchall()
-        if dangling:
+        if dangling := self.execute("PRAGMA foreign_key_check").fetchall():
             what = "rows that refer to rows that are gone"
             found.append(Fault("references", len(dangling), what))
         for table in TABLES.values():
@@ -192,7 +191,7 @@ class Connection(apsw.Connection, Rows):
                 if column.kind != "BLOB"  # vectors, which can be mended
             )
             sql = f"SELECT count(*) FROM {table.name} WHERE {wrong or 'FALSE'}"
-            if count := self.execute(sql).fetchone()[0]:
+            if count := self.scalar(sql):
                 found.append(Fault("rows", count, f"rows of {table.name} with a wrong type"))
         return found
 
@@ -378,7 +377,7 @@ def check(conn: Connection, path: Path, limit_s: float = inf) -> bool:
     conn.set_progress_handler(lambda: time.monotonic() > until, LOOK_STEPS)
     try:
         with mapped_errors(path):
-            sound = conn.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+            sound: bool = conn.scalar("PRAGMA integrity_check(1)") == "ok"
     except DeadlineExceeded:
         return False
     finally:
@@ -441,6 +440,6 @@ def truncate(writer: Connection, path: Path, wait_s: float) -> bool:
     with mapped_errors(path):
         writer.execute(f"PRAGMA busy_timeout = {wait_s * 1000:.0f}")
         try:
-            return bool(writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+            return bool(writer.scalar("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
         finally:
             writer.execute(f"PRAGMA busy_timeout = {LOCK_WAIT_S * 1000:.0f}")

@@ -126,10 +126,9 @@ def _content(conn: Connection, language: str | None) -> Iterator[Finding]:
     yield from diagnosis.of_copy(conn)
     yield from diagnosis.of_language(conn, language)
     yield from diagnosis.of_encoders(conn)
-    (off,) = conn.execute(
+    if off := conn.scalar(
         "SELECT count(*) FROM turns WHERE abs(order_time - spoken_at) > ?", (BEHIND,)
-    ).fetchone()
-    if off:
+    ):
         yield Finding(
             "clock",
             f"{counted(off, 'turn was', 'turns were')} said while the clock was wrong by more than "

@@ -39,13 +39,13 @@ def migrate(conn: Connection, path: Path) -> None:
     """
     version = checked_version(conn, path)
     conn.execute("PRAGMA journal_mode = WAL")
-    _scalar(
-        conn, "SELECT count(*) FROM sqlite_master"
+    conn.scalar(
+        "SELECT count(*) FROM sqlite_master"
     )  # begins the journal: SQLite refuses to copy one that is not begun into the file
     for number in range(version, len(STEPS)):
         conn.execute("BEGIN IMMEDIATE")
         try:
-            if _scalar(conn, "PRAGMA user_version") == number:
+            if conn.scalar("PRAGMA user_version") == number:
                 STEPS[number](conn)
                 conn.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 conn.execute(f"PRAGMA user_version = {number + 1}")
@@ -63,10 +63,10 @@ def checked_version(conn: Connection, path: Path) -> int:
             released.
         StoreTooNew: If a newer HotMem wrote it.
     """
-    version = _scalar(conn, "PRAGMA user_version")
-    owner = _scalar(conn, "PRAGMA application_id")
+    version: int = conn.scalar("PRAGMA user_version")
+    owner = conn.scalar("PRAGMA application_id")
     if owner != APPLICATION_ID and (
-        owner or version or _scalar(conn, "SELECT count(*) FROM sqlite_master")
+        owner or version or conn.scalar("SELECT count(*) FROM sqlite_master")
     ):
         raise StoreUnusable(
             f"{path} is another program's database. Open another file; this one was left as it was."
@@ -86,7 +86,7 @@ def check_not_newer(conn: Connection, path: Path) -> None:
     Raises:
         StoreTooNew: If one has.
     """
-    version = _scalar(conn, "PRAGMA user_version")
+    version = conn.scalar("PRAGMA user_version")
     if version > len(STEPS):
         raise StoreTooNew(
             f"{path} has schema {version}, this HotMem knows up to {len(STEPS)}. Update HotMem:"
@@ -104,10 +104,6 @@ def _lacking_columns(conn: Connection) -> list[str]:
         for column in table.columns
         if (table.name, column.name) not in found
     ]
-
-
-def _scalar(conn: Connection, sql: str) -> int:
-    return int(conn.execute(sql).fetchone()[0])
 
 
 def turns(
@@ -139,5 +135,5 @@ def turns(
             turn
             for _, turn in select(conn, "t.user_key = ? ORDER BY t.id DESC LIMIT ?", (user, most))
         ]
-        count = conn.execute("SELECT count(*) FROM turns WHERE user_key = ?", (user,)).fetchone()[0]
+        count = conn.scalar("SELECT count(*) FROM turns WHERE user_key = ?", (user,))
         return latest[::-1], count, layer_weights.weights(conn, user)

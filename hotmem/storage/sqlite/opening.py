@@ -163,7 +163,7 @@ def restore(source: Path, target: Path, key: EncryptionKey | None = None) -> Non
         StoreError: If one of them cannot be used.
     """
     with mapped_errors(source), closing(connect(source, key=key, read_only=True)) as conn:
-        if conn.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        if conn.scalar("PRAGMA application_id") != APPLICATION_ID:
             raise StoreUnusable(f"{source} is no copy of a memory. Name a file that a backup made.")
         connection.check(conn, source)
         backup(conn, target, lambda _left, _whole: None)
@@ -228,7 +228,7 @@ def _leave_journal(conn: Connection, path: Path) -> None:
     """Checkpoints and removes the journal; SQLite refuses while another connection is open."""
     conn.set_busy_timeout(0)
     try:
-        mode = conn.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+        mode = conn.scalar("PRAGMA journal_mode = DELETE")
     except apsw.BusyError as error:
         raise _in_use(path) from error
     if mode != "delete":
@@ -255,13 +255,8 @@ def _check_same(conn: Connection, target: Path, key: EncryptionKey | None) -> No
 
 
 def _counts(conn: Connection) -> dict[str, int]:
-    tables = [
-        name
-        for (name,) in conn.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table'"
-        ).fetchall()
-    ]
-    return {name: conn.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0] for name in tables}
+    tables = conn.column("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return {name: conn.scalar(f'SELECT count(*) FROM "{name}"') for name in tables}
 
 
 def _flush(path: Path) -> None:

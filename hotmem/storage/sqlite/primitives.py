@@ -41,7 +41,7 @@ class SqliteSearch(SearchPrimitives):
         """Row numbers of the user's rows that contain a term, ascending, for each term."""
         sql = POSTINGS.format(kind=kind)
         found = {
-            term: self.numbers(conn.execute(sql, (f'"{_token(user, term)}"', after)).fetchone()[0])
+            term: self.numbers(conn.scalar(sql, (f'"{_token(user, term)}"', after)))
             for term, after in terms.items()
         }
         return lambda: found
@@ -62,7 +62,7 @@ class SqliteSearch(SearchPrimitives):
     def has_terms(self, conn: Connection, user: UserKey, kind: EvidenceKind, key: int) -> bool:
         """Whether the index has terms of a row."""
         sql = f"SELECT 1 FROM {kind}_words WHERE rowid = ?"
-        return conn.execute(sql, (key,)).fetchone() is not None
+        return conn.exists(sql, (key,))
 
     def clear_terms(self, conn: Connection, kind: EvidenceKind) -> None:
         """Removes the terms of all rows."""
