@@ -21,6 +21,8 @@ from typing import (
     get_type_hints,
 )
 
+from pydantic import AwareDatetime
+
 from hotmem.storage.schema import TABLES
 
 if TYPE_CHECKING:
@@ -119,7 +121,7 @@ def _readers(kind: type) -> tuple[Callable[[Any], Any] | None, ...]:
 def _reader(hint: Any) -> Callable[[Any], Any] | None:  # noqa: ANN401 - a type or a union of types
     if isinstance(hint, UnionType):
         (hint,) = set(get_args(hint)) - {NoneType}
-    if hint is datetime:
+    if hint in (datetime, AwareDatetime):
         return from_stored
     if get_origin(hint) is tuple:
         return lambda text: tuple(json.loads(text))

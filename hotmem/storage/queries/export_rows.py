@@ -19,9 +19,7 @@ from hotmem.storage.queries.turns import of_user as turns_of_user
 from hotmem.storage.rows import record_of
 from hotmem.storage.schema import TABLES, Table
 from hotmem.types import (
-    Category,
     ExportedTurn,
-    Kind,
     MemoryRecord,
     SourceSpan,
     SummaryRecord,
@@ -42,38 +40,41 @@ PLAIN: Final = [
 ]
 """Columns of a memory: row numbers of other memories, times, and plain values."""
 
-NAMES: Final = ("tags", "found_tags", "entities")
-"""Lists of names of a memory."""
-
-LINKED: Final = "(SELECT o.public_id FROM memories o WHERE o.id = m.{link})"
-"""The public id of a linked memory."""
-
 TAGS: Final = """
-    SELECT json_group_array(n.name) FROM (
+    (SELECT json_group_array(n.name) FROM (
         SELECT g.name FROM memory_tags x JOIN tags o ON o.id = x.tag JOIN tags g
             ON g.id = coalesce(o.merged_into, o.id) AND g.user_key = o.user_key
-        WHERE x.memory = m.id GROUP BY g.name HAVING min(x.found) = {found} ORDER BY g.name) n"""
+        WHERE x.memory = m.id GROUP BY g.name HAVING min(x.found) = {found} ORDER BY g.name) n)"""
 """Tags that were given to a memory `m`, or that were found in its words."""
 
+ENTITIES: Final = """
+    (SELECT json_group_array(n.name) FROM (
+        SELECT e.name FROM {of}_entities x JOIN entities e ON e.id = x.entity
+        WHERE x.{of} = {row}.id ORDER BY x.entity) n)"""
+"""Names in a turn or a memory."""
+
+FIELDS: Final = {
+    "id": "m.public_id",
+    **{link: f"(SELECT o.public_id FROM memories o WHERE o.id = m.{link})" for link in LINKS},
+    "doubted_in": "(SELECT t.public_id FROM turns t WHERE t.id = m.doubted_in)",
+    "order_time": "nullif(m.order_time, m.said_at)",
+    "tags": TAGS.format(found=0),
+    "found_tags": TAGS.format(found=1),
+    "entities": ENTITIES.format(of="memory", row="m"),
+    "words": "'[]'",
+    "subcategory": f"({subcategories.NAME_OF_MEMORY})",
+}
+"""Fields of a `MemoryRecord` that are no columns of its memory `m`; its words are read apart."""
+
 MEMORY: Final = f"""
-    SELECT m.id, m.public_id, {", ".join(f"m.{column}" for column in (*PLAIN, *TIMES))},
-        {", ".join(LINKED.format(link=link) for link in LINKS)},
-        (SELECT t.public_id FROM turns t WHERE t.id = m.doubted_in),
-        ({TAGS.format(found=0)}),
-        ({TAGS.format(found=1)}),
-        (SELECT json_group_array(n.name) FROM (
-            SELECT e.name FROM memory_entities x JOIN entities e ON e.id = x.entity
-            WHERE x.memory = m.id ORDER BY x.entity) n),
-        ({subcategories.NAME_OF_MEMORY})
+    SELECT m.id, {", ".join(FIELDS.get(name, f"m.{name}") for name in MemoryRecord.__match_args__)}
     FROM memories m WHERE m.user_key = ? AND m.id > ?
         AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn > ?)
     ORDER BY m.id LIMIT ?"""
 
-DERIVED_OF_TURNS: Final = """
-    SELECT t.id, (SELECT json_group_array(n.name) FROM (
-            SELECT e.name FROM turn_entities x JOIN entities e ON e.id = x.entity
-            WHERE x.turn = t.id ORDER BY x.entity) n),
-        '[]', coalesce((SELECT c.times FROM correction_counts c WHERE c.turn = t.id), 0),
+DERIVED_OF_TURNS: Final = f"""
+    SELECT t.id, {ENTITIES.format(of="turn", row="t")}, '[]',
+        coalesce((SELECT c.times FROM correction_counts c WHERE c.turn = t.id), 0),
         EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id),
         nullif(t.order_time, t.spoken_at)
     FROM turns t WHERE +t.user_key = ? AND t.id = ANY(?)"""
@@ -107,26 +108,8 @@ def memories(
     spans: defaultdict[int, tuple[SourceSpan, ...]] = defaultdict(tuple)
     for key, *span in conn.execute(SPANS, ([row[0] for row in rows],)):
         spans[key] += (SourceSpan(*span),)
-    found = []
-    for key, name, *values in rows:
-        columns = dict(
-            zip(
-                (*PLAIN, *TIMES, *LINKS, "doubted_in", *NAMES, "subcategory"),
-                values,
-                strict=True,
-            )
-        )
-        for moment in TIMES:
-            columns[moment] = None if columns[moment] is None else from_stored(columns[moment])
-        if columns["order_time"] == columns["said_at"]:
-            columns["order_time"] = None
-        for flag in ("hedged", "negated", "changes", "single"):
-            columns[flag] = bool(columns[flag])
-        columns["kind"], columns["category"] = Kind(columns["kind"]), Category(columns["category"])
-        for names in NAMES:
-            columns[names] = tuple(json.loads(columns[names]))
-        found.append((key, MemoryRecord(id=name, words=spans[key], **columns)))
-    return found
+    records = ((key, record_of(MemoryRecord, row)) for key, *row in rows)
+    return [(key, replace(memory, words=spans[key])) for key, memory in records]
 
 
 def summaries(conn: Connection, user: UserKey) -> list[SummaryRecord]:
