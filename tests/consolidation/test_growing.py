@@ -6,7 +6,6 @@ Short sessions are summarised as a whole; in long ones the cost of one more turn
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -138,7 +137,7 @@ async def test_no_query_reads_a_whole_session(storage: Storage) -> None:
 
     def plans(conn: Connection) -> list[str]:
         class Explaining(Rows):
-            def execute(self, sql: str, values: Any = (), /) -> Cursor:  # noqa: ANN401
+            def execute(self, sql: str, values: object = (), /) -> Cursor:
                 asked.extend(row[3] for row in conn.execute(f"EXPLAIN QUERY PLAN {sql}", values))
                 return conn.execute(sql, values)
 

@@ -176,14 +176,14 @@ async def test_rows_of_an_export(database: Database, ana: UserKey, ben: UserKey)
     ]
     assert stored[1].tags == ("boats", "wood") and stored[1].words == ()
     assert stored[1].entities == ("Lira", "Gustav")
-    keys = [key for key, _ in await database.read(queries.turns.of_user, ana, 0, 9)]
-    assert await database.read(queries.export_rows.memories, ana, 0, 9, keys[0]) == [stored]
     exported = dict(await database.read(queries.export_rows.turns, ana, 0, 9))
+    first, *_, last = exported
+    assert await database.read(queries.export_rows.memories, ana, 0, 9, first) == [stored]
     assert [one.entities for one in exported.values()] == [("Lira", "Gustav")] * 4 + [()]
-    assert [key for key, one in exported.items() if one.waiting] == [keys[4]]
+    assert [key for key, one in exported.items() if one.waiting] == [last]
     assert not any(one.correction_count for one in exported.values())
     assert await database.read(queries.export_rows.summaries, ana) == []
-    assert await database.read_all(queries.sessions.sentences_of, keys[0]) == {}
+    assert await database.read_all(queries.sessions.sentences_of, first) == {}
     assert not exported.keys() & dict(await database.read(queries.export_rows.turns, ben, 0, 9))
 
 
