@@ -234,7 +234,7 @@ async def test_imported_statements_that_are_repeated_survive_an_undo(
     await undo(memory, decision.id)
     await memory.settle()
     held = {one.text: one.confirmations for one in await memory.memories("ana", past=True)}
-    assert held == {"Ana moved to Leeds.": 2, "The boiler's serial number is 44 B 19.": 0}
+    assert held == {"Ana lives in Leeds.": 2, "The boiler's serial number is 44 B 19.": 0}
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 
 

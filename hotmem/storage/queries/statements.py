@@ -81,10 +81,10 @@ def is_read(conn: Connection, turn: SaidTurn, statement: Statement) -> bool:
 
 def is_late(conn: Connection, turn: SaidTurn) -> bool:
     """Whether the user's latest turn was read before this one, as when this is read again."""
-    latest = "SELECT id FROM turns WHERE user_key = ? ORDER BY spoken_at DESC, id DESC LIMIT 1"
     return conn.exists(
-        f"""SELECT 1 FROM ({latest}) t WHERE t.id <> ?
-            AND NOT EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id)""",
+        """SELECT 1 FROM (SELECT id FROM turns WHERE user_key = ?
+                ORDER BY spoken_at DESC, id DESC LIMIT 1) t
+            WHERE t.id <> ? AND NOT EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id)""",
         (turn.user, turn.key),
     )
 
