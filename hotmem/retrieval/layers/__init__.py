@@ -1,12 +1,6 @@
 """The layers: ways of searching, each an analysed query in, hits out. One module a layer.
 
-To add a layer:
-
-1. Add a member to `hotmem.types.Layer`, and its start weight to `hotmem.types.Weights`.
-2. Write a module here with a class that satisfies `LayerSearch` (see `semantic`, the shortest).
-3. Add the class to `LAYER_SEARCHES` below.
-4. Give its evidence features in `hotmem.ranking.features`, and refit both models of
-   relevance (`python -m eval train`, `python -m eval train-network`).
+`docs/architecture.md` says how to add one.
 """
 
 from collections.abc import Collection
