@@ -16,21 +16,14 @@ from hotmem.models import TokenCounter
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.types import Turn
 from tests.conversation import HOSTILE, START, OpenMemory, life, remember, said, stands_in
+from tests.tables import tables
 from tests.thoroughness import examples
+
+CASES = tables(__file__)
 
 NOW = START + timedelta(days=120)
 
-QUESTIONS = (
-    "Who started to learn the cello?",
-    "What happened to Ottoline in Porto?",
-    "Tell me everything about Marta and her friends.",
-    "Who is getting married, and where?",
-    "What did we talk about last month?",
-    "Summarise what Rui has been doing.",
-    "What does the note on the fridge say?",
-    "What is the password of Oleander?",
-    "Who broke a wrist while skating?",
-)
+QUESTIONS = CASES["questions"]
 
 TOPICAL = tuple(question for question in QUESTIONS if "we talk" not in question)
 """Those that share a word with what was said."""

@@ -19,24 +19,15 @@ from hotmem.storage.queries import reembedding
 from hotmem.storage.sqlite.connection import connect
 from hotmem.tools.editing import EditArguments, edit_memory
 from tests.conversation import START, said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LATER = START + timedelta(days=3)
 
-TOLD = (
-    "My dog is called Potola and she is afraid of thunder.",
-    "I moved to Lisbon in the spring of 2019.",
-    "My sister Beth is allergic to peanuts.",
-    "The boiler has to be serviced every October.",
-    "On Fridays I play chess with Tomas at the harbour.",
-    "I gave up coffee because of my stomach.",
-)
+TOLD = CASES["told"]
 
-ASKED = (
-    ("What is my pet's name?", "Potola"),
-    ("Which food must my sister not have?", "peanuts"),
-    ("Where did I move?", "Lisbon"),
-    ("Who do I play board games with?", "Tomas"),
-)
+ASKED = CASES["asked"]
 
 
 @pytest.fixture(scope="module")

@@ -12,20 +12,14 @@ from hotmem.portability.jsonl import SKIPPED_TYPES
 from hotmem.types import Leftovers
 from tests.conversation import START, OpenMemory, life
 from tests.postgres import VERSIONS
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 FIRST, *_ = VERSIONS
 USERS = ("ana", "ben")
 LATER = START + timedelta(days=60)
-QUESTIONS = (
-    "What do you know about Rui?",
-    "Where does Marta live?",
-    "Who is allergic to walnuts?",
-    "What did we talk about in the second week?",
-    "Who wants to open a bakery?",
-    "What happened on the ferry to Oulu?",
-    "When is Ingrid getting married?",
-    "Who is Xylomander?",
-)
+QUESTIONS = CASES["questions"]
 
 
 async def converse(memory: Memory) -> None:

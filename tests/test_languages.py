@@ -15,24 +15,16 @@ from hotmem.understanding.query.command_finder import CommandFinder
 from hotmem.understanding.query.commands import CommandKind
 from tests.conversation import START, OpenMemory, said
 from tests.languages import Sample, load_samples
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LATER = START + timedelta(days=1)
 SAMPLES = {sample.language: sample for sample in load_samples()}
 
 Open = Callable[[str | None], AbstractAsyncContextManager[Memory]]
 
-UNUSUAL = (
-    "🐕🦺 ❤️‍🔥 👨‍👩‍👧‍👦",
-    "مرحبا، اسمي ليلى وأعيش في عمّان",
-    "שלום, קוראים לי נועה ואני גרה בחיפה",
-    "‫مرحبا‬ hello ‮olleh‬",
-    "สวัสดีครับ ผมชื่อสมชาย",
-    "नमस्ते, मेरा नाम आशा है",
-    "안녕하세요, 저는 지은이에요",
-    "Привет, меня зовут Оля",
-    "ᠮᠣᠩᠭᠣᠯ ᬩᬮᬶ ꦗꦮ ⠃⠗⠁⠊ 𐍈 𝕏",
-    "e\u0301\u0301\u0301 Z̷͉͓̎a̵̤͝l̶̬̈g̷̖̓o̸̙͐",
-)
+UNUSUAL = CASES["unusual"]
 """Scripts written from right to left, scripts without a stemmer, emoji and combining marks."""
 
 

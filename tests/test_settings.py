@@ -25,6 +25,9 @@ from hotmem.types import Layer
 from pipelines.llm import ModelSettings
 from tests.conversation import OpenMemory
 from tests.logs import captured_logs
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 EXAMPLE = Path(__file__).parents[1] / ".env.example"
 
@@ -75,14 +78,7 @@ def test_the_environment_comes_before_the_file(
 
 
 def test_every_setting_reaches_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = {
-        "MULTILAYER_RETRIEVAL": "false", "MAX_CONTEXT_TOKENS": "300", "OPENING_TOKENS": "2",
-        "SEMANTIC_THRESHOLD": "0.3", "VERBATIM_CONTEXT_WINDOW": "55", "ADAPTIVE_LEARNING": "false",
-        "USAGE_ANALYTICS": "false", "BACKGROUND": "off", "FORGET_GRACE_HOURS": "1",
-        "AUDIT": "false", "AUDIT_DAYS": "9", "RETENTION_DAYS": "7", "ENCODER": "a/b",
-        "LANGUAGE": "de", "EXTRACTION": '{"model": "m", "api_key": "k"}',
-        "EXTRACTION__TOPICS": "yes", "REWRITING__MODEL": "r", "REWRITING__DEADLINE_MS": "90",
-    }  # fmt: skip
+    values = CASES["values"]
     for name, value in values.items():
         monkeypatch.setenv(f"{PREFIX}{name}", value)
     assert Settings().options() == Options(
@@ -168,16 +164,7 @@ def test_an_invalid_value_prevents_opening_a_memory(monkeypatch: pytest.MonkeyPa
     Memory.open("given.db", Options())
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("HOTMEM_OPENING_TOKEN", "Did you mean HOTMEM_OPENING_TOKENS?"),
-        ("hotmem_databse", "Did you mean HOTMEM_DATABASE?"),
-        ("HOTMEM_LLM_BASEURL", "Did you mean HOTMEM_LLM_BASE_URL?"),
-        ("HOTMEM_EXTRACTION_MODEL", "Did you mean HOTMEM_EXTRACTION__MODEL?"),
-        ("HOTMEM_8080_TCP_ADDR", "has no effect."),
-    ],
-)
+@pytest.mark.parametrize(("name", "meant"), CASES["an_unknown_variable_is_reported_once"])
 def test_an_unknown_variable_is_reported_once_with_a_suggestion(
     name: str, meant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

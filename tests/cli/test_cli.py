@@ -375,14 +375,7 @@ def test_decisions_are_undone_on_the_command_line(ana: Run) -> None:
 
 
 def test_maintenance_commands_report_the_state(ana: Run, database_file: Path) -> None:
-    for words, shown in (
-        (("stats",), "by category"),
-        (("discover",), "search_memory"),
-        (("timeline",), "2026-03"),
-        (("decisions",), "read"),
-        (("decisions", "--action", "merged"), "no decisions"),
-        (("quality",), "no reply to a context block is recorded"),
-    ):
+    for words, shown in CASES["maintenance_commands_report_the_state"]:
         outcome = ana(*words)
         assert outcome.exit_code == 0 and shown in outcome.output, outcome.output
     assert "archived" in ana("optimize-tags").output
@@ -410,23 +403,7 @@ def test_a_memory_is_backed_up_and_restored(database_file: Path, tmp_path: Path)
     assert str(outcome.exception) == f"{database_file} exists. Name another file."
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    {
-        "store": "statement", "search": "most relevant first", "contextual": "conversations",
-        "discover": "tools", "stats": "Count", "timeline": "--png", "edit": "restores",
-        "quality": "used", "evolve": "subcategories", "subcategories": "each category",
-        "edit-subcategory": "Rename",
-        "network": "--png", "usage": "never used", "trace": "--expected", "export": "JSON Lines",
-        "import": "--from-user", "backup": "while bots are using it", "audit": "no memory text",
-        "retain": "older than", "restore": "never overwritten", "optimize-tags": "tags",
-        "users": "user IDs",
-        "merge": "memory", "decisions": "reasons", "undo": "Undo", "validate": "integrity",
-        "repair": "Mend", "language": "index all words again", "doctor": "needs attention",
-        "forget": "permanently",
-        "serve-mcp": "--files", "recall": "context block", "memories": "memories",
-    }.items(),
-)  # fmt: skip
+@pytest.mark.parametrize(("command", "expected"), CASES["every_command_has_a_help_text"].items())
 def test_every_command_has_a_help_text(command: str, expected: str) -> None:
     outcome = run(command, "--help")
     assert (

@@ -187,15 +187,7 @@ def test_the_version_is_printed() -> None:
     assert run("--version").output == f"hotmem {__version__}\n"
 
 
-USER_COMMANDS = (
-    ("memories",), ("recall", "x"), ("search", "x"), ("contextual", "x"), ("trace", "x"),
-    ("stats",), ("timeline",), ("network",), ("usage",), ("decisions",), ("optimize-tags",),
-    ("edit-subcategory", "contexts", "x", "--pin"),
-    ("evolve",), ("subcategories",), ("quality",), ("discover",), ("undo", "x"),
-    ("edit", "x", "--holds"), ("merge", "x", "y"), ("forget", "--everything"),
-    ("export", "out.jsonl"),
-    ("timeline", "--png", "x.png"), ("network", "--png", "x.png"),
-)  # fmt: skip
+USER_COMMANDS = CASES["user_commands"]
 
 
 @pytest.mark.parametrize("words", USER_COMMANDS, ids=" ".join)

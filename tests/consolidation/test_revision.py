@@ -56,20 +56,8 @@ async def test_turns_of_one_batch_change_each_other(memory: Memory) -> None:
 
 async def test_unrelated_turns_change_nothing(memory: Memory) -> None:
     """What is said of other things, turn after turn, neither ends nor doubts what lasts."""
-    lasting = (
-        "I'm allergic to hazelnuts.",
-        "My sister Clara works as a vet in Lyon.",
-        "My passport number ends in 4471.",
-        "I prefer trains to planes.",
-    )
-    others = (
-        "I baked a rhubarb cake for Jonas's birthday.",
-        "The plumber is coming on Thursday to fix the kitchen tap.",
-        "I've started learning the ukulele.",
-        "We cooked ratatouille together on Sunday.",
-        "I left my umbrella on the tram.",
-        "The landlord inspects the balcony on Friday.",
-    )
+    lasting = CASES["lasting"]
+    others = CASES["others"]
     await said(memory, *lasting, *others)
     known = await memory.memories("ana", past=True)
     held = [one for one in known if any(word in one.text for word in ("hazelnut", "4471"))]

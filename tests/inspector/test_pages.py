@@ -171,16 +171,7 @@ def test_a_line_chart_leaves_out_what_has_no_value() -> None:
     assert line_chart([], {"all": []}).lines == {"all": []}
 
 
-@pytest.mark.parametrize(
-    ("replies", "verdict"),
-    [
-        ([(80, 20)], "no earlier period"),
-        ([(50, 13), (80, 19)], "not statistically significant"),
-        ([(500, 50), (500, 250)], "better"),
-        ([(500, 250), (500, 50)], "worse"),
-        ([(9, 0), (9, 0)], "not statistically significant"),
-    ],
-)
+@pytest.mark.parametrize(("replies", "verdict"), CASES["the_trend_is_tested_for_significance"])
 def test_the_trend_is_tested_for_significance(replies: list[tuple[int, int]], verdict: str) -> None:
     periods = [
         Period(f"2026-{place:02}", Tally(turns=turns, helped=helped), {})

@@ -79,13 +79,7 @@ async def test_new_subcategories_are_named_once_and_keep_the_name(
 
 @pytest.mark.parametrize(
     ("values", "set_up"),
-    [
-        ({}, {}),
-        ({"topics": True, "daily_calls": 0}, {}),
-        ({"topics": True}, {"status": 500}),
-        ({"topics": True}, {"says": "no JSON"}),
-        ({"topics": True, "timeout_s": 0.1}, {"wait_s": 0.5}),
-    ],
+    CASES["otherwise_the_topics_name_them"],
     ids=["not wanted", "budget spent", "error", "unreadable", "late"],
 )
 async def test_otherwise_the_topics_name_them(

@@ -23,6 +23,9 @@ from hotmem.storage.sqlite.connection import connect
 from hotmem.types import Act, Action, Actor, Category, Role, Turn
 from tests.commands import run as run_command
 from tests.conversation import OpenMemory, store_turns
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NOW = datetime.now(UTC)
 
@@ -250,17 +253,7 @@ def test_the_command_previews_and_removes(
     assert "no data is older" in run("--dry-run").output
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "{}",
-        '[{"days": 0}]',
-        '[{"days": 5, "category": "Nonsense"}]',
-        '[{"days": 5, "user": "ana"}]',
-        '[{"category": "projects"}]',
-        "[5",
-    ],
-)
+@pytest.mark.parametrize("content", CASES["an_invalid_file_of_rules_is_reported"])
 def test_an_invalid_file_of_rules_is_reported(tmp_path: Path, content: str) -> None:
     file = tmp_path / "rules.json"
     file.write_text(content)

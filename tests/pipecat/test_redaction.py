@@ -5,17 +5,11 @@ from typing import Any
 from pipecat.processors.aggregators.llm_context import LLMContext, LLMSpecificMessage
 
 from hotmem.pipecat.context import REDACTED, Redaction
+from tests.tables import tables
 
-CALL: Any = {
-    "role": "assistant",
-    "tool_calls": [
-        {
-            "id": "1",
-            "type": "function",
-            "function": {"name": "find", "arguments": '{"q": "Marlow"}'},
-        }
-    ],
-}
+CASES = tables(__file__)
+
+CALL: Any = CASES["call"]
 MESSAGES: list[Any] = [
     {"role": "system", "content": "Marlow is where this bot works."},
     {"role": "user", "content": [{"type": "text", "text": "I love Marlow."}]},

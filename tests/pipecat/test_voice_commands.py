@@ -20,7 +20,9 @@ from hotmem.understanding.turn_retention import TurnRetention
 from tests.pipecat.daniel import THURSDAY, TOLD, blocks, daniels, tell
 from tests.pipecat.scene import scene, turns_in
 from tests.scored import scored
-from tests.tables import attack_cases
+from tests.tables import attack_cases, tables
+
+CASES = tables(__file__)
 
 pytestmark = pytest.mark.real_clock
 
@@ -73,17 +75,7 @@ async def test_no_utterance_is_encoded_on_the_event_loop(
     assert threads and threading.get_ident() not in threads
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "No, wait.",
-        "Okay, cancel that.",
-        "Absolutely keep it.",
-        "Yes, I changed my mind.",
-        "Okay.",
-        "Sure.",
-    ],
-)
+@pytest.mark.parametrize("answer", CASES["only_a_plain_yes_deletes"])
 async def test_only_a_plain_yes_deletes(answer: str, told: Memory, database: Path) -> None:
     async with scene(daniels(told)) as bot:
         await bot.exchange("Delete all my data.")

@@ -15,22 +15,11 @@ from pipelines.recording import load_sessions
 from pipelines.replay import DEMO, app, replay
 from pipelines.responder import UNKNOWN
 from tests.conversation import OpenMemory
+from tests.tables import tables
 
-EXPECTED_WORDS = (
-    ("daniel", "nurse", "hospital"),
-    ("dog", "rocky"),
-    ("sister", "sarah", "boston"),
-    ("tuesday", "flying", "chicago", "peter"),
-    ("jazz", "coffee"),
-    ("hello",),
-    ("dog", "called"),
-    ("where", "sister", "live"),
-    ("denver", "not", "boston"),
-    ("where", "sister", "live"),
-    ("when", "chicago"),
-    ("who", "coming", "that"),
-    ("car", "drive"),
-)
+CASES = tables(__file__)
+
+EXPECTED_WORDS = CASES["expected_words"]
 
 
 @pytest.mark.timeout(240)
@@ -70,17 +59,7 @@ async def test_the_demo_recognises_remembers_and_recalls(
     assert [text for text, current in is_current.items() if "Boston" in text and not current]
     assert [text for text, current in is_current.items() if "Denver" in text and current]
     shown = screen.file.getvalue()  # type: ignore[attr-defined]
-    for part in (
-        "user",
-        "analysis",
-        "layers",
-        "block",
-        "reply",
-        "used",
-        "weights",
-        "stored memories",
-        "rule-based responder, not a language model",
-    ):
+    for part in CASES["shown"]:
         assert part in shown
 
 

@@ -28,18 +28,13 @@ from hotmem.tools.maintenance import (
 )
 from hotmem.types import ExportedTurn, Intent, IntentOffset, Role, Turn
 from tests.conversation import START, OpenMemory, file_of, life, remember, said, turn_record
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LATER = START + timedelta(days=151)
 
-QUESTIONS = (
-    "What is my dog called?",
-    "Where did I live before?",
-    "Who is allergic to walnuts?",
-    "What did Rui do in Porto?",
-    "What is the serial number of the boiler?",
-    "Who wants to open a bakery?",
-    "What did we talk about last week?",
-)
+QUESTIONS = CASES["questions"]
 
 
 @pytest.fixture
@@ -65,14 +60,7 @@ async def tell(memory: Memory) -> None:
     """Store 150 turns, a correction, a move, feedback, two equal notes and one that expires."""
     for turn in life():
         await memory.remember(turn)
-    for number, text in enumerate(
-        (
-            "My dog is called Paola.",
-            "I live in Utrecht.",
-            "No, I said Potola, not Paola.",
-            "I moved to Leeds.",
-        )
-    ):
+    for number, text in enumerate(CASES["told"]):
         await memory.remember(said(text, session="last", minutes=216_000 + number))
     for session in ("last", "monday"):
         await memory.end_session(user_id="ana", session_id=session)

@@ -57,14 +57,7 @@ def test_visible_passages_are_recognized_regardless_of_case_and_spaces(visible: 
 def test_the_query_and_the_same_question_asked_before_are_dropped(
     asked: str, kept: list[int]
 ) -> None:
-    texts = (
-        "Where is the dog?",
-        "where's the dog",
-        "Is the dog there?",
-        "The dog is here.",
-        "Where is the dog? I left the door open.",
-        "Is the dog in Porto?",
-    )
+    texts = CASES["said"]
     said = [
         Candidate(evidence(text, key=key, session=key), {}) for key, text in enumerate(texts, 1)
     ]

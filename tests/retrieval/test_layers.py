@@ -19,20 +19,11 @@ from hotmem.storage import Storage, open_storage, queries, steps
 from hotmem.types import Analysis, Complexity, EvidenceKind, Hit, Intent, Layer, Query, UserKey
 from tests.conversation import START, said, user_of
 from tests.letters import LetterEncoder
+from tests.tables import tables
 
-TOLD = {
-    "ana": (
-        ("kitchen", "We decided to take oak for the kitchen because Rui works with oak."),
-        ("kitchen", "My dog is called Potola."),
-        ("travel", "The ferry to Porto leaves at nine."),
-        ("travel", "I live in Porto."),
-        ("school", "Marta learns the cello. She said \"never on Sundays\" to the whole class."),
-    ),
-    "ben": (
-        ("kitchen", "My dog is called Wilbur, and the kitchen is made of oak."),
-        ("travel", "I live in Porto, near the ferry."),
-    ),
-}  # fmt: skip
+CASES = tables(__file__)
+
+TOLD = CASES["told"]
 
 
 def query(text: str, user: UserKey, *terms: str, entities: tuple[str, ...] = ()) -> Query:

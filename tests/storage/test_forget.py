@@ -40,7 +40,10 @@ from tests.conversation import (
 )
 from tests.letters import DIMENSION, NO_SIGNS, LetterEncoder
 from tests.storage.test_erasure import whole
+from tests.tables import tables
 from tests.thoroughness import examples
+
+CASES = tables(__file__)
 
 SERVED = UserRotation()
 ENCODER = queries.reembedding.identified(LetterEncoder.name, LetterEncoder.dimension)
@@ -49,21 +52,8 @@ SECRET = "Xylomander"
 STEM = b"xyloman"
 """What a stemmed index would keep of it."""
 
-TELLING = (
-    "My dog is called {} now.",
-    "{} lives in Porto, I think.",
-    "I moved to {} last year, and I like it.",
-    "My dog is called Paola. No, I said {}, not Paola.",
-    "I really like {}! We decided to call {} tomorrow.",
-    '"{}", she said, again and again: {}-{}, don\'t forget the {}.',
-)
-HARMLESS = (
-    "My dog is called Paola.",
-    "I live in Braga.",
-    "I like walnuts a lot.",
-    "We decided to paint the kitchen.",
-    "Do you know the weather for today?",
-)
+TELLING = CASES["telling"]
+HARMLESS = CASES["harmless"]
 
 DAY = 24 * 60
 

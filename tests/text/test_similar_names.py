@@ -13,33 +13,15 @@ from hotmem.text.names import (
     scaled_limit,
 )
 from hotmem.text.phonetics import KnownName, encode_sounds, read_heard, read_name, sound_distance
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LIMIT = 0.3
 MOST_MS = 15.0
 """Far above what a search among 2,000 names takes."""
 
-SYLLABLES = [
-    "ka",
-    "ri",
-    "to",
-    "shi",
-    "van",
-    "mel",
-    "dor",
-    "ne",
-    "bu",
-    "li",
-    "gra",
-    "no",
-    "zef",
-    "pa",
-    "lo",
-    "tu",
-    "wen",
-    "mar",
-    "is",
-    "el",
-]
+SYLLABLES = CASES["syllables"]
 
 
 def known(*names: str) -> list[KnownName]:

@@ -21,33 +21,14 @@ from hotmem.text.passages import (
     truncated_spans,
 )
 from tests.attacks.hostile import UNITS, repeated
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LIMIT = 600
 
 words = st.text(st.characters(categories=("L", "Nd")), min_size=1, max_size=24)
-stops = st.sampled_from(
-    (
-        " ",
-        ", ",
-        ". ",
-        "? ",
-        "! ",
-        "; ",
-        ": ",
-        " – ",
-        "… ",
-        "\n",
-        "\n\n",
-        '" ',
-        "' ",
-        "'s ",
-        ") ",
-        " (",
-        " <3 ",
-        "%, ",
-        ' "',
-    )
-)
+stops = st.sampled_from(CASES["stops"])
 ordinary = st.lists(st.tuples(words, stops), max_size=40).map(
     lambda pairs: "".join(word + stop for word, stop in pairs)
 )

@@ -17,25 +17,12 @@ from hotmem.storage.search.user_index import Index
 from hotmem.storage.sqlite.connection import Connection
 from hotmem.types import EvidenceKind, UserKey
 from tests.conversation import said
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NOW = datetime(2026, 3, 2, tzinfo=UTC)
-VOCABULARY = (
-    "dog",
-    "dogs",
-    "cello",
-    "porto",
-    "running",
-    "runs",
-    "walnut",
-    "ferry",
-    "u1",
-    "u2",
-    "owner",
-    "text",
-    "and",
-    "near",
-    "potola",
-)
+VOCABULARY = CASES["vocabulary"]
 stem = Stemmer.Stemmer("porter").stemWord
 
 sentences = st.lists(st.sampled_from(VOCABULARY), min_size=1, max_size=8).map(" ".join)
@@ -123,13 +110,7 @@ def test_a_phrase_wants_all_its_words(conn: Connection) -> None:
 
 
 def test_a_session_is_found_by_all_that_was_said_in_it(conn: Connection) -> None:
-    lines = (
-        ("garden", "The dog barks."),
-        ("garden", "A dog sleeps."),
-        ("garden", "It rains."),
-        ("ferry", "The dog ran."),
-        ("mill", "Rain, rain."),
-    )
+    lines = CASES["a_session_is_found_by_all_that_was_said_in_it"]
     for session, text in lines:
         turns.add(conn, said(text, session=session), NOW)
     user = users.ensure(conn, "ana")

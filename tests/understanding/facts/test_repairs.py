@@ -48,21 +48,7 @@ def test_offsets_of_a_repaired_turn_are_those_of_the_turn(language: Language) ->
 @settings(max_examples=40)
 @given(
     st.lists(
-        st.sampled_from(
-            [
-                "I live in Beja",
-                "no",
-                "sorry",
-                "I mean",
-                "a cat",
-                "on Monday",
-                ",",
-                ".",
-                "wait",
-                "actually",
-                "not",
-            ]
-        ),
+        st.sampled_from(CASES["segments_are_spans_of_the_turn"]),
         max_size=9,
     )
 )

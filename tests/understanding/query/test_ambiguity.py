@@ -24,23 +24,7 @@ def test_self_contained_utterances_are_not_ambiguous(language: Language, text: s
 @settings(max_examples=100)
 @given(
     words=st.lists(
-        st.sampled_from(
-            [
-                "and",
-                "what about",
-                "it",
-                "the",
-                "their",
-                "there",
-                "one",
-                "why",
-                "tower",
-                "Ulm",
-                "is",
-                "?",
-                "most",
-            ]
-        ),
+        st.sampled_from(CASES["words_are_unique_and_from_the_utterance"]),
         max_size=12,
     )
 )

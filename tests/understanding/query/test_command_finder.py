@@ -16,7 +16,9 @@ from hotmem.understanding.query.command_rules import find_command, find_topic
 from hotmem.understanding.query.commands import Command, CommandKind, CommandModel, term_ids
 from tests.logs import captured_logs
 from tests.scored import scored
-from tests.tables import attack_cases
+from tests.tables import attack_cases, tables
+
+CASES = tables(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +54,7 @@ def test_commands_that_the_rules_do_not_find(
     }
 
 
-@scored(
-    "said",
-    [
-        "I always forget my keys.",
-        "i always forget my keys",
-        "strike that ball as hard as you can",
-        "she went off the record with the journalist",
-        "",
-        "I bought apples.",
-    ],
-    floor=1.0,
-)
+@scored("said", CASES["look_alikes"], floor=1.0)
 def test_look_alikes(said: str, find: CommandFinder) -> None:
     assert find(said) is None
 
