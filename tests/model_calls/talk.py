@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from threading import Event
 
 from hotmem import Memory
@@ -39,12 +40,17 @@ asyncio.run(main())
 """Does the jobs of a database with an endpoint; with the argument "summaries", those too."""
 
 
-async def talk(memory: Memory, *texts: str | Turn, session: str = "s") -> None:
-    """Say some things, end the session and wait for all jobs."""
+async def tell(memory: Memory, *texts: str | Turn, session: str = "s") -> None:
+    """Say some things and end the session."""
     for number, text in enumerate(texts):
         turn = said(text, session=session, minutes=number) if isinstance(text, str) else text
         await memory.remember(turn)
     await memory.end_session(user_id="ana", session_id=session)
+
+
+async def talk(memory: Memory, *texts: str | Turn, session: str = "s") -> None:
+    """Say some things, end the session and wait for all jobs."""
+    await tell(memory, *texts, session=session)
     async with asyncio.timeout(60):
         await memory.settle()
 
@@ -62,6 +68,14 @@ async def outcomes(memory: Memory) -> list[str]:
         ).fetchall()
     )
     return [row[0] for row in rows]
+
+
+async def exported(memory: Memory, folder: Path) -> Path:
+    """The file of an export of Ana's memory."""
+    file = folder / "ana.jsonl"
+    lines = [f"{line}\n" async for line in memory.export("ana")]
+    await asyncio.to_thread(file.write_text, "".join(lines), "utf-8")
+    return file
 
 
 def address(location: Location) -> str:

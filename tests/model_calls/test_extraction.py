@@ -24,7 +24,16 @@ from tests.chat_server import ChatServer, fact, facts
 from tests.conversation import HOSTILE, said, user_of
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
-from tests.model_calls.talk import Open, address, costs, kill_while_calling, outcomes, talk
+from tests.model_calls.talk import (
+    Open,
+    address,
+    costs,
+    exported,
+    kill_while_calling,
+    outcomes,
+    talk,
+    tell,
+)
 
 NOTICED = "We're renovating the kitchen with Bruno."
 """What the endpoint makes a fact of in these tests, whatever HotMem reads in it by itself."""
@@ -157,9 +166,8 @@ async def test_facts_of_a_turn_that_is_forgotten_during_the_call_are_not_stored(
 ) -> None:
     chat.says, chat.wait_s = facts(RENOVATING), 1.0
     async with open_at(location, chat.options()) as memory:
-        await memory.remember(said(NOTICED, session="s", name="secret"))
-        await memory.remember(said("It rains.", session="s", minutes=1))
-        await memory.end_session(user_id="ana", session_id="s")
+        secret = said(NOTICED, session="s", name="secret")
+        await tell(memory, secret, said("It rains.", session="s", minutes=1))
         await asyncio.to_thread(chat.arrived.wait, 30)
         await memory.forget(user_id="ana", turn_ids=["secret"])
         await memory.settle()
@@ -317,8 +325,7 @@ async def test_closing_cancels_a_call_and_it_is_made_once_more(
 ) -> None:
     chat.wait_s = 30.0
     async with open_at(location, chat.options(timeout_s=60.0)) as memory:
-        await memory.remember(said(NOTICED, session="s"))
-        await memory.end_session(user_id="ana", session_id="s")
+        await tell(memory, NOTICED)
         await asyncio.to_thread(chat.arrived.wait, 30)
         closing = time.monotonic()
     assert time.monotonic() - closing < 5
@@ -343,8 +350,7 @@ async def test_a_session_is_paid_for_once_more_at_most_after_a_kill(
         return Memory.open(location, own, encoder=LetterEncoder(), language=language)
 
     async with opened(BackgroundMode.ELSEWHERE) as memory:
-        await memory.remember(said(NOTICED, session="s"))
-        await memory.end_session(user_id="ana", session_id="s")
+        await tell(memory, NOTICED)
     await kill_while_calling(location, chat, chat.arrived)
     chat.wait_s = 0.0
     for _ in range(2):
@@ -360,8 +366,7 @@ def test_the_worker_command_makes_the_calls(location: Location, chat: ChatServer
     async def remember() -> None:
         off = Options(background=BackgroundOptions(mode=BackgroundMode.OFF))
         async with Memory.open(location, off) as memory:
-            await memory.remember(said(NOTICED, session="s"))
-            await memory.end_session(user_id="ana", session_id="s")
+            await tell(memory, NOTICED)
 
     asyncio.run(remember())
     run = warm.run(
@@ -383,8 +388,7 @@ async def test_a_call_that_no_process_survives_is_given_up(
         patch.setattr(ModelCalls, "_call", die)
         for _ in range(5):
             async with open_at(database, chat.options()) as memory:
-                await memory.remember(said(NOTICED, session="s", name="t1"))
-                await memory.end_session(user_id="ana", session_id="s")
+                await tell(memory, said(NOTICED, session="s", name="t1"))
                 await asyncio.sleep(0.3)
     async with open_at(database, chat.options()) as memory:
         await memory.settle()
@@ -398,8 +402,7 @@ async def test_a_stalled_endpoint_holds_up_neither_recall_nor_other_jobs(
 ) -> None:
     chat.wait_s = 30.0
     async with open_at(database, chat.options(timeout_s=60.0)) as memory:
-        await memory.remember(said(NOTICED, session="s"))
-        await memory.end_session(user_id="ana", session_id="s")
+        await tell(memory, NOTICED)
         await asyncio.to_thread(chat.arrived.wait, 30)
         await memory.remember(said("I work at Siemens.", session="t", minutes=9))
         async with asyncio.timeout(10):
@@ -417,8 +420,7 @@ async def test_another_worker_makes_the_calls(
         open_at(location, chat.options(), ELSEWHERE) as bot,
         open_at(location, chat.options()) as worker,
     ):
-        await bot.remember(said(NOTICED, session="s"))
-        await bot.end_session(user_id="ana", session_id="s")
+        await tell(bot, NOTICED)
         async with asyncio.timeout(30):
             await asyncio.to_thread(chat.arrived.wait, 20)
             await worker.settle()
@@ -434,8 +436,7 @@ async def test_two_workers_share_the_sessions(
         open_at(location, chat.options()) as other,
     ):
         for number in range(6):
-            await one.remember(said(f"Remark {number}.", session=f"s{number}", minutes=number))
-            await one.end_session(user_id="ana", session_id=f"s{number}")
+            await tell(one, f"Remark {number}.", session=f"s{number}")
         async with asyncio.timeout(60):
             await one.settle()
             await other.settle()
@@ -494,11 +495,10 @@ async def test_an_export_and_an_import_send_nothing(
     chat.says = facts(RENOVATING)
     async with open_at(database, chat.options()) as memory:
         await talk(memory, NOTICED)
-        lines = [line async for line in memory.export("ana")]
-    export = tmp_path / "ana.jsonl"
-    export.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        export = await exported(memory, tmp_path)
     assert any(
-        "renovating the kitchen with Bruno." in json.loads(line).get("text", "") for line in lines
+        "renovating the kitchen with Bruno." in json.loads(line).get("text", "")
+        for line in export.read_text("utf-8").splitlines()
     )
     async with open_at(tmp_path / "other.db", chat.options()) as memory:
         await memory.import_records(export)

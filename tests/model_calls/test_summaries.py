@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -21,7 +22,7 @@ from tests.chat_server import ChatServer, facts
 from tests.conversation import HOSTILE, remember, said
 from tests.letters import LetterEncoder
 from tests.logs import captured_logs
-from tests.model_calls.talk import Open, costs, kill_while_calling, outcomes, talk
+from tests.model_calls.talk import Open, costs, exported, kill_while_calling, outcomes, talk, tell
 
 KITCHEN = "We're renovating the kitchen with Bruno, my cousin."
 COST = "The tiles cost 900 euros, and I still have not paid them."
@@ -60,6 +61,13 @@ def answering(
         return summary if isinstance(summary, str) else summary()
 
     return answer
+
+
+def stall(arrived: Event, done: Event) -> str:
+    """Tell that a call has arrived, and answer when that is wanted."""
+    arrived.set()
+    done.wait(60)
+    return GOOD
 
 
 def conversation(session: str = "s") -> tuple[Turn, Turn]:
@@ -265,9 +273,7 @@ async def test_what_is_forgotten_during_the_call_is_not_stored(
 
     chat.says = answering(chat, wait)
     async with open_at(location, chat.options(summaries=True)) as memory:
-        for turn in conversation():
-            await memory.remember(turn)
-        await memory.end_session(user_id="ana", session_id="s")
+        await tell(memory, *conversation())
         await asyncio.to_thread(arrived.wait, 30)
         await memory.forget(user_id="ana", turn_ids=["kitchen"])
         forgotten.set()
@@ -314,17 +320,9 @@ async def test_closing_cancels_the_call_and_it_is_made_once_more(
     location: Location, chat: ChatServer, open_at: Open
 ) -> None:
     arrived, done = Event(), Event()
-
-    def stall() -> str:
-        arrived.set()
-        done.wait(60)
-        return GOOD
-
-    chat.says = answering(chat, stall)
+    chat.says = answering(chat, partial(stall, arrived, done))
     async with open_at(location, chat.options(summaries=True, timeout_s=60.0)) as memory:
-        for turn in conversation():
-            await memory.remember(turn)
-        await memory.end_session(user_id="ana", session_id="s")
+        await tell(memory, *conversation())
         await asyncio.to_thread(arrived.wait, 30)
         await memory.remember(said("I work at Siemens.", session="t", minutes=9))
         async with asyncio.timeout(10):
@@ -346,13 +344,7 @@ async def test_a_summary_is_paid_for_once_more_at_most_after_a_kill(
     location: Location, chat: ChatServer, language: Language
 ) -> None:
     arrived, done = Event(), Event()
-
-    def stall() -> str:
-        arrived.set()
-        done.wait(60)
-        return GOOD
-
-    chat.says = answering(chat, stall)
+    chat.says = answering(chat, partial(stall, arrived, done))
     options = Options(extraction=chat.options(summaries=True))
 
     def opened(mode: BackgroundMode) -> Memory:
@@ -360,9 +352,7 @@ async def test_a_summary_is_paid_for_once_more_at_most_after_a_kill(
         return Memory.open(location, own, encoder=LetterEncoder(), language=language)
 
     async with opened(BackgroundMode.ELSEWHERE) as memory:
-        for turn in conversation():
-            await memory.remember(turn)
-        await memory.end_session(user_id="ana", session_id="s")
+        await tell(memory, *conversation())
     await kill_while_calling(location, chat, arrived, "summaries")
     done.set()
     for _ in range(2):
@@ -379,9 +369,7 @@ async def test_an_imported_session_is_not_sent(
     chat.says = answering(chat, GOOD)
     async with open_at(database, chat.options(summaries=True)) as memory:
         await talk(memory, *conversation())
-        lines = [line async for line in memory.export("ana")]
-    export = tmp_path / "ana.jsonl"
-    export.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        export = await exported(memory, tmp_path)
     calls = len(chat.asked)
     async with open_at(tmp_path / "other.db", chat.options(summaries=True)) as memory:
         await memory.import_records(export)
