@@ -1,7 +1,8 @@
 """Turns that wait to be sent to a language model, and the record of calls."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from typing import Any
 
 from hotmem.readings import store_facts, store_statement, store_understanding
 from hotmem.storage import queries
@@ -11,6 +12,7 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.model_calls import NO_SESSION, Budget, Claim
 from hotmem.types import (
     Category,
+    ExtractionBatch,
     ExtractionCosts,
     ExtractionOutcome,
     ExtractionResult,
@@ -57,20 +59,24 @@ async def claimed(
     return await database.write_all(queries.extractions.claim, worker, every, budget, now, cost)
 
 
-async def finished(
-    database: Database, user: UserKey, claim: Claim, *facts: tuple[int, Statement]
-) -> int:
+async def batch_of(database: Database, budget: Budget = BUDGET) -> ExtractionBatch:
+    """The turns that the first worker claims."""
+    claim = await claimed(database, budget)
     assert claim.batch is not None
-    return await database.write(
-        queries.claims.finish,
-        user,
-        FIRST,
-        JobKind.EXTRACTION,
-        store_facts,
-        claim.batch,
-        ANSWERED,
-        facts,
-    )
+    return claim.batch
+
+
+async def finish(database: Database, user: UserKey, store: Callable[..., Any], *given: Any) -> Any:  # noqa: ANN401 - as the function
+    """Store what came of a call of the first worker, with a function that is given values."""
+    end = queries.claims.finish
+    return await database.write(end, user, FIRST, JobKind.EXTRACTION, store, *given)
+
+
+async def finished(
+    database: Database, user: UserKey, batch: ExtractionBatch, *facts: tuple[int, Statement]
+) -> int:
+    stored: int = await finish(database, user, store_facts, batch, ANSWERED, facts)
+    return stored
 
 
 def owns(value: str) -> Statement:
@@ -90,9 +96,8 @@ async def test_a_session_waits_until_it_has_ended_or_is_long(
     assert await claimed(database) == Claim(None, more=False)
     await database.write(queries.sessions.end, ana, "harbour")
     assert await database.read_all(queries.extractions.any_due, 0)
-    claim = await claimed(database)
-    assert claim.batch is not None
-    assert [said.text for _, said in claim.batch.turns] == ["One.", "Two."]
+    batch = await batch_of(database)
+    assert [said.text for _, said in batch.turns] == ["One.", "Two."]
     assert await claimed(database, worker=OTHER) == Claim(None, more=False)
 
 
@@ -108,20 +113,18 @@ async def test_an_ended_session_waits_for_its_turns_to_be_understood(
     await database.write(queries.sessions.end, ana, "harbour")
     assert not await database.read_all(queries.extractions.any_due, 0)
     await database.write_all(understand_all)
-    claim = await claimed(database)
-    assert claim.batch is not None and len(claim.batch.turns) == 2
+    assert len((await batch_of(database)).turns) == 2
 
 
 async def test_facts_are_stored_with_the_record_of_the_call(
     database: Database, ana: UserKey
 ) -> None:
     await spoken(database, "A boat.", "A hut.")
-    claim = await claimed(database)
-    assert claim.batch is not None
+    batch = await batch_of(database)
     assert await database.read(queries.model_calls.costs, ana) == ExtractionCosts(1, 20)
-    (boat, _), (hut, _) = claim.batch.turns
+    (boat, _), (hut, _) = batch.turns
     found = (boat, owns("a boat")), (boat, owns("a boat")), (hut, owns("a hut")), (99, owns("x"))
-    assert await finished(database, ana, claim, *found) == 2
+    assert await finished(database, ana, batch, *found) == 2
     stored = await database.read(memories_of, ana)
     assert stored == ["Skipper owns a boat.", "Skipper owns a hut."]
     assert await database.read(queries.memories.current_subjects, ana) == ("Skipper",)
@@ -134,9 +137,8 @@ async def test_a_fact_that_has_ended_since_is_not_stored_again(
     database: Database, ana: UserKey
 ) -> None:
     await spoken(database, "A boat.", "No boat.")
-    claim = await claimed(database)
-    assert claim.batch is not None
-    (first, _), (second, _) = claim.batch.turns
+    batch = await batch_of(database)
+    (first, _), (second, _) = batch.turns
 
     def end(conn: Connection) -> None:
         conn.lock_user(ana)
@@ -147,7 +149,7 @@ async def test_a_fact_that_has_ended_since_is_not_stored_again(
         )
 
     await database.write_all(end)
-    assert await finished(database, ana, claim, (first, owns("a boat"))) == 0
+    assert await finished(database, ana, batch, (first, owns("a boat"))) == 0
 
 
 async def test_what_was_a_joke_or_was_said_at_length_is_not_sent(
@@ -156,10 +158,9 @@ async def test_what_was_a_joke_or_was_said_at_length_is_not_sent(
     await database.write_all(say, "I am a duck.", "Just kidding.", "x" * (MAX_TURN_CHARACTERS + 1))
     await database.write_all(understand_all, "Just kidding.")
     await database.write(queries.sessions.end, ana, "harbour")
-    claim = await claimed(database)
-    assert claim.batch is not None
-    assert [said.text for _, said in claim.batch.turns] == ["Just kidding."]
-    await finished(database, ana, claim)
+    batch = await batch_of(database)
+    assert [said.text for _, said in batch.turns] == ["Just kidding."]
+    await finished(database, ana, batch)
     assert not await database.read_all(queries.extractions.any_waiting)
 
 
@@ -168,17 +169,8 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
 ) -> None:
     await spoken(database, "One.")
     for _ in range(MAX_TRIES):
-        claim = await claimed(database)
-        assert claim.batch is not None
-        await database.write(
-            queries.claims.finish,
-            ana,
-            FIRST,
-            JobKind.EXTRACTION,
-            queries.model_calls.complete,
-            claim.batch.call,
-            FAILED,
-        )
+        batch = await batch_of(database)
+        await finish(database, ana, queries.model_calls.complete, batch.call, FAILED)
     budget = BUDGET._replace(session_calls=9)
     assert await claimed(database, budget) == Claim(None, more=True)
     assert await claimed(database, budget) == Claim(None, more=False)
@@ -189,8 +181,7 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
 async def test_no_call_is_made_beyond_the_budget(database: Database, ana: UserKey) -> None:
     await spoken(database, "One.")
     tight = BUDGET._replace(daily_calls=1)
-    claim = await claimed(database, tight)
-    await finished(database, ana, claim)
+    await finished(database, ana, await batch_of(database, tight))
     await database.write_all(say, "Two.", session="quay")
     await database.write_all(understand_all)
     await database.write(queries.sessions.end, ana, "quay")

@@ -1,6 +1,5 @@
 """Sessions that wait for a summary by a language model, and its sentences."""
 
-from collections.abc import Sequence
 from datetime import timedelta
 
 from hotmem.storage import queries
@@ -11,9 +10,6 @@ from hotmem.storage.queries.model_calls import Budget, Claim
 from hotmem.types import (
     ExtractionBatch,
     ExtractionCosts,
-    ExtractionOutcome,
-    ExtractionResult,
-    JobKind,
     SessionSummary,
     SummarySentence,
     Topic,
@@ -22,17 +18,18 @@ from hotmem.types import (
 )
 from hotmem.types.maintenance import ForgetTurns
 from tests.storage.contract.story import NOW, embed, say
-from tests.storage.contract.test_extractions import understand_all
+from tests.storage.contract.test_extractions import (
+    ANSWERED,
+    FAILED,
+    FIRST,
+    OTHER,
+    cost,
+    finish,
+    understand_all,
+)
 
-FIRST, OTHER = "first worker", "other worker"
 BUDGET = Budget(daily_calls=9, daily_tokens=10_000, session_calls=9)
-ANSWERED = ExtractionResult(ExtractionOutcome.ANSWERED, 80, 9, 2)
-FAILED = ExtractionResult(ExtractionOutcome.FAILED, 70)
 TOPICS = {"ferri": Topic("Ferry", 1.0)}
-
-
-def cost(turns: Sequence[Turn]) -> tuple[int, int]:
-    return 10 * len(turns), 100
 
 
 def render(summary: SessionSummary) -> str:
@@ -68,7 +65,7 @@ async def spoken(
 
 def session_named(conn: Connection, user: UserKey, name: str) -> int:
     sql = "SELECT id FROM sessions WHERE user_key = ? AND public_id = ?"
-    return int(conn.execute(sql, (user, name)).fetchone()[0])
+    return int(conn.scalar(sql, (user, name)))
 
 
 async def claimed(
@@ -87,17 +84,9 @@ async def batch_of(database: Database, budget: Budget = BUDGET) -> ExtractionBat
 async def finished(
     database: Database, user: UserKey, batch: ExtractionBatch, summary: SessionSummary | None
 ) -> int:
-    return await database.write(
-        queries.claims.finish,
-        user,
-        FIRST,
-        JobKind.EXTRACTION,
-        queries.sessions.complete,
-        batch,
-        ANSWERED,
-        summary,
-        render,
-    )
+    complete = queries.sessions.complete
+    stored: int = await finish(database, user, complete, batch, ANSWERED, summary, render)
+    return stored
 
 
 async def summary_of(database: Database, user: UserKey) -> SessionSummary | None:
@@ -242,15 +231,7 @@ async def test_a_call_without_an_answer_is_made_again_a_few_times(
     await spoken(database, ana, "A word.")
     for _ in range(MAX_TRIES):
         batch = await batch_of(database)
-        await database.write(
-            queries.claims.finish,
-            ana,
-            FIRST,
-            JobKind.EXTRACTION,
-            queries.model_calls.complete,
-            batch.call,
-            FAILED,
-        )
+        await finish(database, ana, queries.model_calls.complete, batch.call, FAILED)
     assert await claimed(database) == Claim(None, more=True)
     assert not await waiting(database)
     assert await summary_of(database, ana) == SessionSummary(("ferry",))
@@ -274,7 +255,7 @@ async def test_replaced_sentences_keep_the_counts_of_topics(
 
     def replaced(conn: Connection, user: UserKey) -> tuple[str, list[tuple[str, str, float]]]:
         turns = queries.turns.latest(conn, user, "harbour", 1)
-        keys = {turns[0].id: conn.execute("SELECT max(id) FROM turns").fetchone()[0]}
+        keys = {turns[0].id: conn.scalar("SELECT max(id) FROM turns")}
         summary = sentences("The ferry left.", turns[0].id)
         queries.sessions.replace(conn, user, session, summary, keys, render)
         (text,) = conn.execute("SELECT text FROM summaries WHERE id = ?", (session,)).fetchone()
