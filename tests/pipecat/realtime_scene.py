@@ -102,6 +102,12 @@ class RealtimeServer:
     async def user_stops(self) -> None:
         await self.send("input_audio_buffer.speech_stopped", audio_end_ms=1, item_id="user")
 
+    async def user_speaks(self) -> None:
+        """The user speaks for a moment."""
+        await self.user_starts()
+        await asyncio.sleep(0.1)
+        await self.user_stops()
+
     async def transcribe(self, text: str) -> None:
         self.log.append(f"user: {text}")
         await self.send(
@@ -214,9 +220,7 @@ class RealtimeScene:
     ) -> None:
         """A user turn and its reply, which begins before the transcript comes if that is late."""
         server = self.server
-        await server.user_starts()
-        await asyncio.sleep(0.1)
-        await server.user_stops()
+        await server.user_speaks()
         if not late:
             await server.transcribe(said)
             await asyncio.sleep(0.3)

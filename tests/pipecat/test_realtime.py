@@ -160,9 +160,7 @@ async def test_use_is_judged_by_the_reply_that_had_the_block(
 async def test_an_interrupted_reply_and_what_came_after(known: Memory, database: Path) -> None:
     async with realtime_scene(HotMemProcessor(known, user_id="ana")) as stage:
         server = stage.server
-        await server.user_starts()
-        await asyncio.sleep(0.1)
-        await server.user_stops()
+        await server.user_speaks()
         response = await server.begin("Well, let me think about")
         await server.transcribe(WHERE)
         await asyncio.sleep(1.3)  # the user turn is written a second after the response began
@@ -190,9 +188,7 @@ async def test_a_service_that_does_not_transcribe(known: Memory, database: Path)
     processor = HotMemProcessor(known, user_id="ana")
     async with realtime_scene(processor) as stage:
         for reply in ("In Porto.", "You are welcome."):
-            await stage.server.user_starts()
-            await asyncio.sleep(0.1)
-            await stage.server.user_stops()
+            await stage.server.user_speaks()
             await stage.server.respond(reply)
             await asyncio.sleep(0.2)
     assert said_now(database) == [
@@ -208,9 +204,7 @@ async def test_the_last_words_are_stored_when_the_session_ends(
     known: Memory, database: Path, cancelled: bool
 ) -> None:
     async with realtime_scene(HotMemProcessor(known, user_id="ana")) as stage:
-        await stage.server.user_starts()
-        await asyncio.sleep(0.1)
-        await stage.server.user_stops()
+        await stage.server.user_speaks()
         await stage.server.transcribe("I must go, my train to Lyon leaves at nine.")
         await asyncio.sleep(0.1)
         if cancelled:
@@ -225,9 +219,7 @@ async def test_the_model_recalls_by_tool(known: Memory) -> None:
     ) as stage:
         server = stage.server
         server.greetings.append("She lives in Porto.")
-        await server.user_starts()
-        await asyncio.sleep(0.1)
-        await server.user_stops()
+        await server.user_speaks()
         await server.transcribe("Where does my sister live?")
         await server.call("search_memory", {"query": "sister Maria", "limit": 1})
         await stage.until(lambda: any("begin: She lives" in line for line in server.log))

@@ -70,6 +70,18 @@ async def prepare(url: str) -> None:
         pass
 
 
+async def start_later(running: PostgresServer) -> None:
+    await asyncio.sleep(0.5)
+    await asyncio.to_thread(running.start)
+
+
+async def stored_by_the_next(url: str, spool: Path) -> list[str]:
+    """Texts of all turns, once another program has opened the memory with a spool."""
+    async with Memory.open(url, Options(spool_dir=spool)) as memory:
+        await memory.settle()
+    return stored(url)
+
+
 async def test_a_server_that_comes_back_after_the_start(
     running: PostgresServer, tmp_path: Path
 ) -> None:
@@ -78,11 +90,7 @@ async def test_a_server_that_comes_back_after_the_start(
     running.stop()
     processor, failed = bot(url, tmp_path)
 
-    async def start_later() -> None:
-        await asyncio.sleep(0.5)
-        await asyncio.to_thread(running.start)
-
-    starting = asyncio.create_task(start_later())
+    starting = asyncio.create_task(start_later(running))
     down, _ = await run_test(
         processor,
         frames_to_send=[
@@ -122,9 +130,7 @@ async def test_a_server_that_is_not_reached_in_a_call(
     assert spooled == list(SAID)
     assert SAID[1].encode() not in contents(tmp_path)
     running.start()
-    async with Memory.open(url, Options(spool_dir=tmp_path)) as memory:
-        await memory.settle()
-    assert stored(url) == [SAID[0], SAID[2]]
+    assert await stored_by_the_next(url, tmp_path) == [SAID[0], SAID[2]]
 
 
 async def test_neither_the_server_nor_the_spool_can_be_written(
@@ -140,11 +146,7 @@ async def test_neither_the_server_nor_the_spool_can_be_written(
     assert [stage for stage, _ in failed] == ["open", *["remember"] * 3]
     processor, failed = bot(url, tmp_path / "file")
 
-    async def start_later() -> None:
-        await asyncio.sleep(0.5)
-        await asyncio.to_thread(running.start)
-
-    starting = asyncio.create_task(start_later())
+    starting = asyncio.create_task(start_later(running))
     await run_test(processor, frames_to_send=[*(say(text) for text in SAID), SleepFrame(2.5)])
     await starting
     assert stored(url) == list(SAID)
@@ -180,9 +182,7 @@ async def test_a_server_that_restarts_during_a_call(
     await restarting
     assert contexts(down)
     assert {stage for stage, _ in failed} <= {"remember", "recall", "prefetch"}
-    async with Memory.open(url, Options(spool_dir=spool)) as memory:
-        await memory.settle()
-    assert stored(url) == list(SAID)
+    assert await stored_by_the_next(url, spool) == list(SAID)
 
 
 async def test_the_servers_disk_is_full_for_a_while(
@@ -204,9 +204,7 @@ async def test_the_servers_disk_is_full_for_a_while(
     assert processor.spooled == len(SAID) and processor.lost == 0
     assert stored(url) == []
     running.execute("DROP TRIGGER full_disk ON hotmem.turns", "calls")
-    async with Memory.open(url, Options(spool_dir=tmp_path)) as memory:
-        await memory.settle()
-    assert stored(url) == list(SAID)
+    assert await stored_by_the_next(url, tmp_path) == list(SAID)
 
 
 async def test_more_turns_than_are_held_are_counted_and_told(
