@@ -149,10 +149,11 @@ class Scene:
         await asyncio.sleep(0.1)
         await self.worker.queue_frame(ProposedUserStoppedSpeakingFrame())
 
-    async def exchange(self, text: str) -> str:
-        """Queue a user turn and wait for the reply."""
-        await self.say(text)
-        return await self.reply()
+    async def exchange(self, *texts: str) -> None:
+        """Queue user turns; wait for the reply to each."""
+        for text in texts:
+            await self.say(text)
+            await self.reply()
 
     async def reply(self) -> str:
         """The spoken part of the next reply."""

@@ -23,8 +23,7 @@ from tests.pipeline_runs import run_test
 async def test_blocks_do_not_accumulate_in_the_context(told: Memory) -> None:
     async with scene(daniels(told)) as bot:
         for _ in range(5):
-            await bot.exchange("What is my dog called?")
-            await bot.exchange("Where does my sister live?")
+            await bot.exchange("What is my dog called?", "Where does my sister live?")
     assert len(bot.context.get_messages()) == 20
     assert "<memory>" not in str(bot.context.get_messages())
     assert [len(blocks(messages)) for messages in bot.model.shown] == [1] * 10
@@ -37,8 +36,7 @@ async def test_blocks_do_not_accumulate_in_the_context(told: Memory) -> None:
 
 async def test_no_block_when_none_is_needed(told: Memory) -> None:
     async with scene(daniels(told)) as bot:
-        await bot.exchange("What is my dog called?")
-        await bot.exchange(SMALL_TALK)
+        await bot.exchange("What is my dog called?", SMALL_TALK)
     assert blocks(bot.model.shown[0])
     assert not blocks(bot.model.shown[1])
 

@@ -61,9 +61,9 @@ def first_words() -> LLMContextFrame:
 async def taught(memory: Memory | Path) -> None:
     """Store the first session."""
     async with scene(session(memory, "monday"), ["Hello!", "Of course.", "I see."]) as stage:
-        await stage.exchange("Hi, please call me Annie.")
-        await stage.exchange("Never mention my ex.")
-        await stage.exchange("I am allergic to peanuts.")
+        await stage.exchange(
+            "Hi, please call me Annie.", "Never mention my ex.", "I am allergic to peanuts."
+        )
 
 
 @pytest.mark.parametrize("opening_tokens", [0, None])
@@ -113,14 +113,13 @@ async def test_instructions_are_injected_on_every_turn(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     async with scene(session(memory, "thursday")) as stage:
-        for text in (
+        await stage.exchange(
             "Hello!",
             "Am I allergic to anything?",
             "Thanks!",
             "Turn the light off.",
             "What is my aunt's shoe size?",
-        ):
-            await stage.exchange(text)
+        )
         opening, *later = map(blocks, stage.model.shown)
         assert "Call them Annie." in opening[0]
         for told in later:
@@ -137,8 +136,7 @@ async def test_an_instruction_of_this_session_is_injected_from_the_next_turn(
     memory: Memory,
 ) -> None:
     async with scene(session(memory, "monday")) as stage:
-        await stage.exchange("Good morning!")
-        await stage.exchange("Always call me Annie.")
+        await stage.exchange("Good morning!", "Always call me Annie.")
         await memory.settle()
         await asyncio.sleep(0.3)
         await stage.exchange("Thanks!")
@@ -150,9 +148,7 @@ async def test_a_forgotten_instruction_is_not_injected(memory: Memory) -> None:
     await taught(memory)
     await memory.settle()
     async with scene(session(memory, "thursday")) as stage:
-        await stage.exchange("Hello!")
-        await stage.exchange("Delete all of my data.")
-        await stage.exchange("Yes, do it.")
+        await stage.exchange("Hello!", "Delete all of my data.", "Yes, do it.")
         await asyncio.sleep(0.5)
         stage.context.set_messages([])
         await stage.worker.queue_frame(LLMRunFrame())

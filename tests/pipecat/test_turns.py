@@ -349,8 +349,7 @@ async def test_a_late_block_is_injected_on_a_turn_that_needs_no_memory(
         await bot.exchange(QUESTION)
         await asyncio.sleep(0.8)
         slow.seconds = 0.0
-        await bot.exchange("Okay.")
-        await bot.exchange("Thanks.")
+        await bot.exchange("Okay.", "Thanks.")
     assert [len(blocks(messages)) for messages in bot.model.shown] == [0, 1, 0]
     assert "Rocky" in blocks(bot.model.shown[1])[0]
 

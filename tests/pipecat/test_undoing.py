@@ -25,8 +25,7 @@ async def delete(
 ) -> list[str]:
     """The last block of each turn of a session in which Boston is forgotten."""
     async with scene(daniels(memory)) as bot:
-        for text in (*say, *after):
-            await bot.exchange(text)
+        await bot.exchange(*say, *after)
     await memory.settle()
     return ["".join(blocks(messages)[-1:]) for messages in bot.model.shown]
 

@@ -70,17 +70,14 @@ async def test_no_utterance_is_encoded_on_the_event_loop(
 
     monkeypatch.setattr(command_finder, "encode_tokens", recorded)
     async with scene(daniels(memory)) as bot:
-        await bot.exchange("My code word is Oleander.")
-        await bot.exchange("Alright,  memory off for a while.")
+        await bot.exchange("My code word is Oleander.", "Alright,  memory off for a while.")
     assert threads and threading.get_ident() not in threads
 
 
 @pytest.mark.parametrize("answer", CASES["only_a_plain_yes_deletes"])
 async def test_only_a_plain_yes_deletes(answer: str, told: Memory, database: Path) -> None:
     async with scene(daniels(told)) as bot:
-        await bot.exchange("Delete all my data.")
-        await bot.exchange(answer)
-        await bot.exchange("Yes.")
+        await bot.exchange("Delete all my data.", answer, "Yes.")
     assert "3 turns and 3 facts" in blocks(bot.model.shown[0])[0]
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
@@ -92,8 +89,7 @@ async def test_nothing_stored_needs_no_confirmation(
     asked: str, told: Memory, database: Path
 ) -> None:
     async with scene(daniels(told)) as bot:
-        await bot.exchange(asked)
-        await bot.exchange("Yes.")
+        await bot.exchange(asked, "Yes.")
     assert "Nothing found fits" in blocks(bot.model.shown[0])[0]
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
@@ -102,8 +98,7 @@ async def test_a_stated_fact_can_be_forgotten(told: Memory, database: Path) -> N
     known = [one.text for one in await told.memories("daniel") if "Rocky" in one.text]
     assert known
     async with scene(daniels(told), ["Forget that, are you sure?", "It is gone."]) as bot:
-        await bot.exchange("Forget that my dog is called Rocky.")
-        await bot.exchange("Yes.")
+        await bot.exchange("Forget that my dog is called Rocky.", "Yes.")
     asked, done = (blocks(messages)[0] for messages in bot.model.shown)
     assert "Rocky" in asked and "Nothing is deleted yet" in asked and "deleted" in done
     assert not [one.text for one in await told.memories("daniel") if "Rocky" in one.text]
@@ -114,9 +109,9 @@ async def test_a_request_that_describes_a_statement_goes_with_it(
     told: Memory, database: Path
 ) -> None:
     async with scene(daniels(told), ["Nice.", "Forget that?", "It is gone."]) as bot:
-        await bot.exchange("My hamster is called Otto.")
-        await bot.exchange("Please delete the peanut allergy.")
-        await bot.exchange("Yes.")
+        await bot.exchange(
+            "My hamster is called Otto.", "Please delete the peanut allergy.", "Yes."
+        )
     asked = blocks(bot.model.shown[1])[0]
     assert "allergic to peanuts" in asked and "Nothing is deleted yet" in asked
     assert "peanut" not in words_in(database)
@@ -125,16 +120,15 @@ async def test_a_request_that_describes_a_statement_goes_with_it(
 
 async def test_every_turn_that_states_a_fact_is_forgotten(told: Memory, database: Path) -> None:
     async with scene(daniels(told), ["Nice.", "Forget that?", "It is gone."]) as bot:
-        await bot.exchange("As I said, my dog is called Rocky.")
-        await bot.exchange("Forget that my dog is called Rocky.")
-        await bot.exchange("Yes.")
+        await bot.exchange(
+            "As I said, my dog is called Rocky.", "Forget that my dog is called Rocky.", "Yes."
+        )
     assert "Rocky" not in words_in(database)
 
 
 async def test_a_correction_after_a_request_is_kept(told: Memory, database: Path) -> None:
     async with scene(daniels(told), ["Forget that?", "It is gone."]) as bot:
-        await bot.exchange("Forget that my dog is called Rocky, it is called Rex.")
-        await bot.exchange("Yes.")
+        await bot.exchange("Forget that my dog is called Rocky, it is called Rex.", "Yes.")
     kept = [text for _, text in turns_in(database)]
     assert TOLD[0] not in kept and any("Rex" in text for text in kept)
 
@@ -150,8 +144,7 @@ async def test_an_utterance_that_describes_nothing_stored_is_ordinary_speech(
 
 async def test_the_opposite_of_a_fact_is_not_forgotten(told: Memory, database: Path) -> None:
     async with scene(daniels(told), ["Forget that, are you sure?", "It is gone."]) as bot:
-        await bot.exchange("Forget that I'm not allergic to peanuts.")
-        await bot.exchange("Yes.")
+        await bot.exchange("Forget that I'm not allergic to peanuts.", "Yes.")
     assert {text for _, text in turns_in(database)} >= set(TOLD)
 
 
@@ -162,8 +155,7 @@ async def test_a_stated_fact_that_ended_can_be_forgotten(told: Memory, database:
     await told.settle()
     assert not [one.text for one in await told.memories("daniel") if "Braga" in one.text]
     async with scene(daniels(told), ["Forget that, are you sure?", "It is gone."]) as bot:
-        await bot.exchange("Forget that I live in Braga.")
-        await bot.exchange("Yes.")
+        await bot.exchange("Forget that I live in Braga.", "Yes.")
     asked, done = (blocks(messages)[0] for messages in bot.model.shown)
     assert "Braga" in asked and "1 turn and 1 fact" in asked and "deleted" in done
     assert "braga" not in words_in(database)
@@ -190,8 +182,7 @@ async def test_the_last_turn_is_deleted_whatever_the_clock_says(
         await told.remember(
             Turn("daniel", "car", "user", "I am on my way to Delft.", stopped, speaker="Daniel")
         )
-        for text in said:
-            await bot.exchange(text)
+        await bot.exchange(*said)
     kept = [text for _, text in turns_in(database)]
     assert {*TOLD, "I am on my way to Delft."} <= set(kept)
     assert "oleander" not in words_in(database)
@@ -199,13 +190,9 @@ async def test_the_last_turn_is_deleted_whatever_the_clock_says(
 
 async def test_withdrawing_turns_needs_no_confirmation(memory: Memory, database: Path) -> None:
     async with scene(daniels(memory), ["Nice.", "Oh.", "It is gone.", "Sunny."]) as bot:
-        for text in (
-            "I like tea.",
-            "I have herpes.",
-            "Actually don't keep that.",
-            "How is the weather?",
-        ):
-            await bot.exchange(text)
+        await bot.exchange(
+            "I like tea.", "I have herpes.", "Actually don't keep that.", "How is the weather?"
+        )
         await memory.settle()
     assert "It is removed" in blocks(bot.model.shown[2])[0]
     assert turns_in(database) == [
@@ -224,12 +211,11 @@ async def test_a_turn_off_the_record_is_not_stored(told: Memory, database: Path)
         "You are welcome.",
     ]
     async with scene(daniels(told), replies) as bot:
-        for text in (
+        await bot.exchange(
             "i have cancer and miss rocky um please don't save that",
             "How is the weather?",
             "Thank you.",
-        ):
-            await bot.exchange(text)
+        )
         await told.settle()
     first, second, _ = bot.model.shown
     assert "not stored" in blocks(first)[-1] and not any(
@@ -356,10 +342,12 @@ async def test_a_guest_states_nothing_about_the_user(told: Memory, database: Pat
 
 async def test_off_the_record_nothing_is_stored(memory: Memory, database: Path) -> None:
     async with scene(daniels(memory), ["Fine.", "I see.", "Back again.", "Noted."]) as bot:
-        await bot.exchange("This is off the record.")
-        await bot.exchange("I am planning a surprise for Ines.")
-        await bot.exchange("OK, we're back on the record.")
-        await bot.exchange("I bought a kite.")
+        await bot.exchange(
+            "This is off the record.",
+            "I am planning a surprise for Ines.",
+            "OK, we're back on the record.",
+            "I bought a kite.",
+        )
     assert turns_in(database) == [("user", "I bought a kite."), ("assistant", "Noted.")]
     begun, ongoing, ended, after = map(blocks, bot.model.shown)
     assert len(begun) == 1 and "Nothing is stored" in begun[0]
@@ -372,17 +360,16 @@ async def test_off_the_record_the_bot_does_not_promise_to_remember(
     memory: Memory, database: Path
 ) -> None:
     async with scene(daniels(memory)) as bot:
-        await bot.exchange("Let's go off the record.")
-        await bot.exchange("Remember that my code word is Oleander.")
+        await bot.exchange("Let's go off the record.", "Remember that my code word is Oleander.")
     assert "is not kept" in blocks(bot.model.shown[1])[0]
     assert turns_in(database) == []
 
 
 async def test_off_the_record_no_question_is_stored(told: Memory, database: Path) -> None:
     async with scene(daniels(told), ["Rocky.", "Fine.", "In Boston."]) as bot:
-        await bot.exchange("What is my dog called?")
-        await bot.exchange("This is off the record.")
-        await bot.exchange("Where does my sister live?")
+        await bot.exchange(
+            "What is my dog called?", "This is off the record.", "Where does my sister live?"
+        )
     assert "Boston" in blocks(bot.model.shown[-1])[0], "recall still works"
     with closing(connect(database, read_only=True)) as conn:
         assert conn.execute("SELECT query FROM recalls").fetchall() == [("What is my dog called?",)]
@@ -390,9 +377,9 @@ async def test_off_the_record_no_question_is_stored(told: Memory, database: Path
 
 async def test_memories_and_their_sources_are_listed(told: Memory) -> None:
     async with scene(daniels(told)) as bot:
-        await bot.exchange("What do you know about me?")
-        await bot.exchange("What is my dog called?")
-        await bot.exchange("How do you know that?")
+        await bot.exchange(
+            "What do you know about me?", "What is my dog called?", "How do you know that?"
+        )
     every, _, source = (blocks(messages)[0] for messages in bot.model.shown)
     assert all(word in every for word in ("Rocky", "Boston", "peanuts", "2026-03-02"))
     assert "dog is called Rocky." in source and "2026-03-02" in source
@@ -400,8 +387,7 @@ async def test_memories_and_their_sources_are_listed(told: Memory) -> None:
 
 async def test_a_new_user_has_no_memories_to_list(memory: Memory) -> None:
     async with scene(daniels(memory)) as bot:
-        await bot.exchange("What do you know about me?")
-        await bot.exchange("How do you know that?")
+        await bot.exchange("What do you know about me?", "How do you know that?")
     assert "Nothing is known" in blocks(bot.model.shown[0])[0]
     assert "Nothing from earlier" in blocks(bot.model.shown[1])[0]
 
@@ -412,9 +398,7 @@ async def test_forgotten_turns_are_not_stored_afterwards(
     monkeypatch.setattr(turn_writer, "DELAY_S", 0.3)
     await tell(memory)
     async with scene(daniels(memory)) as bot:
-        await bot.exchange("My code word is Oleander.")
-        await bot.exchange("Forget everything about me.")
-        await bot.exchange("Yes.")
+        await bot.exchange("My code word is Oleander.", "Forget everything about me.", "Yes.")
     assert not [text for _, text in turns_in(database) if "Oleander" in text or "Rocky" in text]
 
 
@@ -424,13 +408,9 @@ async def forget_marlow(
     """Messages the LLM got in a session that mentions and forgets Marlow, then continues."""
     replies = ["Marlow it is.", "Forget Marlow, are you sure?", *replies]
     async with scene(daniels(memory), replies) as bot:
-        for text in (
-            "I am moving to Marlow in May.",
-            "Forget what I said about Marlow.",
-            "Yes.",
-            *said,
-        ):
-            await bot.exchange(text)
+        await bot.exchange(
+            "I am moving to Marlow in May.", "Forget what I said about Marlow.", "Yes.", *said
+        )
         await memory.settle()
         return bot.model.shown
 
@@ -438,13 +418,10 @@ async def forget_marlow(
 def words_in(path: Path) -> str:
     """All text in the file's tables and indexes, except deletions that can be undone."""
     with closing(connect(path, read_only=True)) as conn:
-        tables = [
-            name
-            for (name,) in conn.execute(
-                "SELECT name FROM sqlite_master WHERE type = 'table'"
-                " AND sql NOT LIKE '%VIRTUAL%' AND name <> 'deleted_rows'"
-            )
-        ]
+        tables = conn.column(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+            " AND sql NOT LIKE '%VIRTUAL%' AND name <> 'deleted_rows'"
+        )
         rows = (row for table in tables for row in conn.execute(f"SELECT * FROM {table}"))
         return " ".join(
             str(value) for row in rows for value in row if isinstance(value, str | bytes)
@@ -506,8 +483,7 @@ async def test_content_forgotten_by_a_program_is_not_stored_again(
         await bot.exchange("My code word is Oleander.")
         assert [(await stored.get()).text, (await stored.get()).text][-1] == "Noted."
         await memory.forget(user_id="daniel", **which)
-        await bot.exchange("What was it?")
-        await bot.exchange("What else?")
+        await bot.exchange("What was it?", "What else?")
     assert "Oleander" not in str(bot.model.shown[1:])
     assert "oleander" not in words_in(database)
     assert ("assistant", "You have a dog.") in turns_in(database)
@@ -520,8 +496,7 @@ async def test_the_next_session_may_mention_forgotten_content(memory: Memory) ->
 
 async def test_a_yes_to_another_question_deletes_nothing(told: Memory, database: Path) -> None:
     async with scene(daniels(told), ["By the way, do you like tea?"]) as bot:
-        await bot.exchange("Forget everything about Rocky.")
-        await bot.exchange("Yes.")
+        await bot.exchange("Forget everything about Rocky.", "Yes.")
     assert [text for _, text in turns_in(database) if "Rocky" in text], "the bot did not ask"
     assert not [shown for shown in bot.model.shown[1:] if "delete" in str(blocks(shown))]
 
