@@ -44,7 +44,7 @@ from tests.conversation import START, OpenMemory, file_of, remember, said, store
 def texts(path: Path) -> list[str]:
     """Return the text of every turn in a file."""
     with closing(connect(path, read_only=True)) as conn:
-        return [row[0] for row in conn.execute("SELECT text FROM turns ORDER BY id")]
+        return conn.column("SELECT text FROM turns ORDER BY id")
 
 
 @pytest.fixture
@@ -532,9 +532,7 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
         await remember(memory, "My dog is called Potola.")
         storage = memory.runtime.storage
         assert isinstance(storage.database, SqliteDatabase)
-        most = await storage.database.write_all(
-            lambda conn: conn.execute("PRAGMA page_count").fetchone()[0]
-        )
+        most = await storage.database.write_all(lambda conn: conn.scalar("PRAGMA page_count"))
         assert storage.database._writer is not None
         storage.database._writer.execute(f"PRAGMA max_page_count = {most + 8}")
         added = 1
@@ -553,8 +551,8 @@ async def test_a_full_disk_rolls_back_and_keeps_stored_data(
         and kept[-1] == "There is space again."
     )
     with closing(connect(database, read_only=True)) as conn:
-        assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-        assert conn.execute("SELECT count(*) FROM pending_turns").fetchone()[0] == 0
+        assert conn.scalar("PRAGMA integrity_check") == "ok"
+        assert conn.scalar("SELECT count(*) FROM pending_turns") == 0
 
 
 @pytest.mark.part("torch")

@@ -76,14 +76,14 @@ def test_sigkill_while_jobs_fail_leaves_nothing_undone(database: Path, language:
         receiver.close()
     asyncio.run(settled(database, LetterEncoder(), language))
     with closing(connect(database, read_only=True)) as conn:
-        assert conn.execute("SELECT count(*) FROM turns").fetchone()[0] == 20
+        assert conn.scalar("SELECT count(*) FROM turns") == 20
         for table in (
             "pending_turns",
             "failures",
             "passages WHERE vector IS NULL OR held",
             "memories WHERE vector IS NULL OR held",
         ):
-            assert conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == 0, table
+            assert conn.scalar(f"SELECT count(*) FROM {table}") == 0, table
         assert (
             conn.execute(
                 "SELECT count(*) FROM (SELECT DISTINCT user_key, text FROM memories)"
@@ -123,7 +123,7 @@ def check(path: Path, held: set[int]) -> None:
     with closing(connect(path, read_only=True)) as conn:
 
         def number(sql: str) -> int:
-            return int(conn.execute(sql).fetchone()[0])
+            return int(conn.scalar(sql))
 
         assert conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert conn.execute("PRAGMA foreign_key_check").fetchall() == []

@@ -126,7 +126,7 @@ async def test_forgetting_leaves_no_word_in_decisions(told: Memory, database: Pa
     held = (await asyncio.to_thread(database.read_bytes)).lower()
     assert b"xylo" not in held and b"potola" not in held
     with closing(connect(database, read_only=True)) as conn:
-        assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
+        assert conn.scalar("SELECT count(*) FROM decisions") == 0
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ async def test_a_process_with_the_former_encoder_stores_turns_and_leaves_embeddi
                     "bees" in (await memory.recall("Who has bees?", user_id="ana", at=LATER)).text
                 )
     with closing(connect(database, read_only=True)) as conn:
-        assert conn.execute("SELECT count(*) FROM passages WHERE vector IS NULL").fetchone() == (0,)
+        assert conn.scalar("SELECT count(*) FROM passages WHERE vector IS NULL") == 0
     again = database.with_name("again.db")
     async with Memory.open(again, encoder=newest, language=language) as memory:
         await tell(memory)

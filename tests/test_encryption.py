@@ -37,9 +37,7 @@ async def keep(path: Path, key: EncryptionKey | None, name: str = "Potola") -> N
 
 def names(path: Path, key: EncryptionKey | None) -> list[str]:
     with closing(connect(path, key=key, read_only=True)) as conn:
-        return [
-            name for (name,) in conn.execute("SELECT public_id FROM users ORDER BY id").fetchall()
-        ]
+        return conn.column("SELECT public_id FROM users ORDER BY id")
 
 
 def contents(folder: Path) -> bytes:
@@ -185,8 +183,8 @@ def test_a_file_is_converted_completely(stored: Path) -> None:
         asyncio.run(keep(stored, after, f"written with {after and 'a key'}"))
         with closing(connect(stored, key=after)) as conn:
             conn.execute("DELETE FROM users WHERE public_id LIKE 'written%'")
-            assert conn.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-            assert conn.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+            assert conn.scalar("PRAGMA integrity_check") == "ok"
+            assert conn.scalar("PRAGMA journal_mode") == "wal"
 
 
 def test_a_failed_conversion_leaves_the_file_unchanged(

@@ -84,7 +84,7 @@ def tell(conn: Connection, user: str, count: int, *, session: str = "monday") ->
 
 
 def count(conn: Connection, sql: str) -> int:
-    return int(conn.execute(sql).fetchone()[0])
+    return int(conn.scalar(sql))
 
 
 async def test_an_encoder_error_on_one_text_leaves_only_that_text_without_a_vector(
@@ -218,7 +218,7 @@ def test_no_user_waits_longer_than_one_round_of_all_users(
                 waits[user] = 0 if user in {who for who, _ in taken} else waits[user] + 1
                 assert waits[user] <= 6 // limit + 1
             conn.executemany("DELETE FROM pending_turns WHERE turn = ?", [(key,) for key in keys])
-        assert {imported for (imported,) in conn.execute("SELECT import FROM pending_turns")} <= {3}
+        assert set(conn.column("SELECT import FROM pending_turns")) <= {3}
 
 
 def instructions(conn: Connection, run: Callable[[], object]) -> int:

@@ -62,7 +62,7 @@ async def test_statements_are_found_and_nothing_is_invented(sample: Sample, open
 
 
 def names(conn: Connection) -> list[str]:
-    return [name for (name,) in conn.execute("SELECT name FROM entities").fetchall()]
+    return conn.column("SELECT name FROM entities")
 
 
 @pytest.mark.parametrize("code", ["en", "de", "ja", "ar", "hi", "th"])

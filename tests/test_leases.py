@@ -240,7 +240,7 @@ def test_leases_go_with_their_user(conn: Connection) -> None:
 
 def count(conn: Connection) -> int:
     """Leases there are."""
-    return int(conn.execute("SELECT count(*) FROM leases").fetchone()[0])
+    return int(conn.scalar("SELECT count(*) FROM leases"))
 
 
 async def dead_worker() -> str:
@@ -357,7 +357,7 @@ async def test_the_lease_of_a_long_job_is_renewed(
 
 def last_expiry(conn: Connection) -> int:
     """When the last lease expires."""
-    return int(conn.execute("SELECT max(expires_at) FROM leases").fetchone()[0])
+    return int(conn.scalar("SELECT max(expires_at) FROM leases"))
 
 
 async def test_settle_does_not_miss_what_another_worker_releases(lettered: Memory) -> None:

@@ -152,7 +152,7 @@ def test_a_power_cut_loses_no_committed_turn(
         with closing(connect(folder / path.name)) as conn:
             migrate(conn, folder / path.name)
             connection.check(conn, folder / path.name)
-            held = {name for (name,) in conn.execute("SELECT public_id FROM turns")}
+            held = set(conn.column("SELECT public_id FROM turns"))
             sure = {f"t{place}" for place, when in enumerate(kept) if when <= cut}
             assert sure <= held <= sure | {f"t{len(sure)}"}, (number, cut)
             assert not maintenance.faults(conn)

@@ -368,7 +368,7 @@ async def test_forgetting_a_user_removes_subcategories(database: Path, memory: M
     await memory.close()
     conn = connect(database, read_only=True)
     assert [
-        conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+        conn.scalar(f"SELECT count(*) FROM {table}")
         for table in ("evolutions", "subcategories", "subcategory_members")
     ] == [0, 0, 0]
     conn.close()

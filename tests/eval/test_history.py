@@ -43,7 +43,7 @@ async def test_a_built_history_is_complete_and_answers(
     with closing(connect(database, read_only=True)) as conn:
 
         def number(sql: str) -> int:
-            return int(conn.execute(sql).fetchone()[0])
+            return int(conn.scalar(sql))
 
         assert (
             number("SELECT count(*) FROM turns")

@@ -196,7 +196,7 @@ async def test_export_includes_it_and_forgetting_removes_it(
     await memory.forget(user_id="ana", everything=True)
     assert await memory.learning.quality("ana") == Quality()
     with closing(connect(file_of(memory), read_only=True)) as conn:
-        assert conn.execute("SELECT count(*) FROM quality").fetchone()[0] == 0
+        assert conn.scalar("SELECT count(*) FROM quality") == 0
 
 
 async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
@@ -206,7 +206,7 @@ async def test_a_question_is_forgotten_with_its_turn(memory: Memory) -> None:
     await memory.feedback(await memory.recall(question, user_id="ana", at=LATER), reply="Potola!")
     await memory.forget(user_id="ana", session_id="thursday")
     with closing(connect(file_of(memory), read_only=True)) as conn:
-        assert conn.execute("SELECT count(*) FROM recalls").fetchone()[0] == 0
+        assert conn.scalar("SELECT count(*) FROM recalls") == 0
 
 
 async def test_number_of_days_is_bounded(memory: Memory) -> None:

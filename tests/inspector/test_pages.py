@@ -403,7 +403,7 @@ async def test_lists_are_paged_to_their_end_and_back(pages: Pages, memory: Memor
 
 async def test_invalid_stored_weights_are_reported(pages: Pages, memory: Memory) -> None:
     def nonsense(conn: Connection) -> None:
-        user = conn.execute("SELECT id FROM users WHERE public_id = 'ana'").fetchone()[0]
+        user = conn.scalar("SELECT id FROM users WHERE public_id = 'ana'")
         conn.execute("DELETE FROM weights WHERE user_key = ?", (user,))
         rows = (("facts", "much", 1), ("sessions", -7.0, 2**62), ("telepathy", 1.0, 1))
         conn.executemany(

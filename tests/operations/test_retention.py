@@ -50,7 +50,7 @@ async def run_down(retention: Retention, now: datetime) -> int:
 
 def texts(path: Path, table: str = "turns") -> set[str]:
     with closing(connect(path, read_only=True)) as conn:
-        return {text for (text,) in conn.execute(f"SELECT text FROM {table}")}
+        return set(conn.column(f"SELECT text FROM {table}"))
 
 
 async def test_rules_by_age_and_by_category(database: Path, open_memory: OpenMemory) -> None:

@@ -305,9 +305,7 @@ async def test_an_import_stopped_by_a_full_disk_is_reverted_later(
     database = memory.runtime.database
     assert isinstance(database, SqliteDatabase) and database._writer is not None
     writer = database._writer
-    writer.execute(
-        f"PRAGMA max_page_count = {writer.execute('PRAGMA page_count').fetchone()[0] + 200}"
-    )
+    writer.execute(f"PRAGMA max_page_count = {writer.scalar('PRAGMA page_count') + 200}")
     with pytest.raises(StoreFull):
         await memory.import_records(file)
     writer.execute("PRAGMA max_page_count = 1000000")
@@ -342,9 +340,7 @@ async def test_an_unfinished_import_can_be_undone(memory: Memory, tmp_path: Path
     await remember(memory, said("My dog is called Potola.", name="live"))
     assert [one.text for one in await memory.memories("ana")] == ["Ana's dog is called Potola."]
     with closing(connect(file_of(memory), read_only=True)) as conn:
-        assert (
-            conn.execute("SELECT count(*) FROM passages WHERE vector NOT NULL").fetchone()[0] == 1
-        )
+        assert conn.scalar("SELECT count(*) FROM passages WHERE vector NOT NULL") == 1
     assert "Potola" in (await memory.recall("What is my dog called?", user_id="ana")).text
     (decision,) = await decisions(memory, DecisionAction.IMPORTED)
     assert "import the same file again" in decision.reason
@@ -377,7 +373,7 @@ async def test_deleting_a_user_deletes_the_import(memory: Memory, tmp_path: Path
     await memory.forget(user_id="ana", everything=True)
     with closing(connect(file_of(memory), read_only=True)) as conn:
         assert [
-            conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            conn.scalar(f"SELECT count(*) FROM {table}")
             for table in (*OF_IMPORTS, "turns", "passages", "pending_turns")
         ] == [0] * 5
 
@@ -429,7 +425,7 @@ def kill(path: Path, file: Path, after_s: float) -> int:
     victim.join()
     heard.close()
     with closing(connect(path)) as conn:
-        return int(conn.execute("SELECT coalesce(sum(records), 0) FROM imports").fetchone()[0])
+        return int(conn.scalar("SELECT coalesce(sum(records), 0) FROM imports"))
 
 
 async def imported_alone(path: Path, file: Path) -> ImportResult:

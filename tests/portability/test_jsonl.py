@@ -318,8 +318,8 @@ async def test_a_deleted_user_has_an_empty_export(memory: Memory) -> None:
     await memory.forget(user_id="ana", everything=True)
     assert [line async for line in memory.export("ana")] == []
     with connect(file_of(memory)) as conn:
-        assert conn.execute("SELECT count(*) FROM tags").fetchone()[0] == 0
-        assert conn.execute("SELECT count(*) FROM decisions").fetchone()[0] == 0
+        assert conn.scalar("SELECT count(*) FROM tags") == 0
+        assert conn.scalar("SELECT count(*) FROM decisions") == 0
 
 
 def test_lines_are_read_lazily(tmp_path: Path) -> None:

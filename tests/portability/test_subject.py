@@ -90,11 +90,8 @@ async def test_every_row_and_column_of_the_user_is_exported(
             wanted = {name for name, sort in columns if sort != "BLOB" and name != "user_key"}
             assert all(row.keys() >= wanted for row in document[table]), table
             if ("user_key", "INTEGER") in columns:
-                assert (
-                    len(document[table])
-                    == conn.execute(f"SELECT count(*) FROM {table} WHERE user_key = 1").fetchone()[
-                        0
-                    ]
+                assert len(document[table]) == conn.scalar(
+                    f"SELECT count(*) FROM {table} WHERE user_key = 1"
                 ), table
     filled = {
         "turns",

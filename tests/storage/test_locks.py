@@ -43,7 +43,7 @@ def fail(conn: Connection) -> None:
 
 
 def skip(conn: Connection) -> None:
-    keys = [key for (key,) in conn.execute("SELECT id FROM passages").fetchall()]
+    keys = conn.column("SELECT id FROM passages")
     queries.embedding.skip(conn, ENCODER, EvidenceKind.PASSAGE, keys)
 
 

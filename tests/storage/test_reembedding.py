@@ -116,7 +116,7 @@ def is_found_as_by_hand(conn: Connection, index: Index, sought: QueryVectors = S
     found = dict(vectors.nearest(conn, index, sought, 64)())
     assert there <= found.keys()
     assert all(abs(found[key] - by_hand[key]) < 0.02 for key in there)
-    sessions = [row[0] for row in conn.execute("SELECT id FROM sessions")]
+    sessions = conn.column("SELECT id FROM sessions")
     assert dict(vectors.inside(conn, index.user, sessions, sought, 64)()) == pytest.approx(
         by_hand, abs=0.02
     )
@@ -205,9 +205,7 @@ def test_vectors_of_another_length_cannot_be_searched_and_go(conn: Connection) -
     tell(conn, 3)
     vectors.adopt(conn, "longer", 2 * DIMENSION)
     assert reembedding.former_encoder(conn) is None and len(vectors.waiting(conn, 9)) == 3
-    assert conn.execute("SELECT count(*) FROM passage_entries WHERE bits NOT NULL").fetchone() == (
-        0,
-    )
+    assert conn.scalar("SELECT count(*) FROM passage_entries WHERE bits NOT NULL") == 0
 
 
 def test_a_second_change_lets_the_oldest_vectors_go(conn: Connection) -> None:
@@ -216,9 +214,7 @@ def test_a_second_change_lets_the_oldest_vectors_go(conn: Connection) -> None:
     renew(conn, 2)
     vectors.adopt(conn, "third", DIMENSION)
     assert reembedding.former_encoder(conn) == f"second/{DIMENSION}"
-    assert [
-        row[0] for row in conn.execute("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id")
-    ] == [5, 6]
+    assert conn.column("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id") == [5, 6]
     assert renew(conn, 9) == [6, 5] and renew(conn, 9) == []
     reembedding.finish(conn)
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [1, 2, 3, 4]
@@ -248,9 +244,7 @@ def test_changed_back_late_the_many_that_were_changed_are_kept(conn: Connection)
     renew(conn, 4)
     vectors.adopt(conn, "pairs of letters", DIMENSION)
     assert reembedding.former_encoder(conn) == f"another/{DIMENSION}"
-    assert [
-        row[0] for row in conn.execute("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id")
-    ] == [3, 4, 5, 6]
+    assert conn.column("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id") == [3, 4, 5, 6]
 
 
 def test_a_search_before_anything_is_embedded_finds_nothing(conn: Connection) -> None:
@@ -299,7 +293,7 @@ def test_no_summary_is_made_of_vectors_of_two_encoders(conn: Connection) -> None
     vectors.adopt(conn, "another", DIMENSION)
     assert jobs.next_session(conn, jobs.UserRotation())[0] is None
     renew(conn, 4)
-    second = conn.execute("SELECT id FROM sessions WHERE public_id = 's1'").fetchone()[0]
+    second = conn.scalar("SELECT id FROM sessions WHERE public_id = 's1'")
     due, _ = jobs.next_session(conn, jobs.UserRotation())
     assert due is not None and due.key == second, "the first session is still of the former one"
 
@@ -322,10 +316,7 @@ def test_what_is_brought_back_meanwhile_is_embedded_by_the_new_encoder(conn: Con
         pass
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [9, 10, 11, 12]
     assert np.array_equal(
-        [
-            row[0]
-            for row in conn.execute("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id")
-        ],
+        conn.column("SELECT id FROM passages WHERE vector NOT NULL ORDER BY id"),
         range(1, 9),
     )
 

@@ -46,10 +46,10 @@ WRITES = 20
 def endless(conn: Connection, user: UserKey) -> int:
     """Run a statement that does not end."""
     return int(
-        conn.execute(
+        conn.scalar(
             "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i % 9 + 1 FROM n)"
             " SELECT count(*) FROM n"
-        ).fetchone()[0]
+        )
     )
 
 

@@ -31,7 +31,7 @@ async def found(database: Database, user: UserKey, kind: EvidenceKind, word: str
 async def stored_terms(database: Database, user: UserKey) -> list[str]:
     def read(conn: Connection, user: UserKey) -> list[str]:
         sql = "SELECT terms FROM passages WHERE user_key = ? ORDER BY id"
-        return [terms for (terms,) in conn.execute(sql, (user,)).fetchall()]
+        return conn.column(sql, (user,))
 
     return await database.read(read, user)
 

@@ -57,7 +57,7 @@ def text_of(conn: Connection, key: int) -> str:
 
 
 def all_keys(conn: Connection) -> list[int]:
-    return [key for (key,) in conn.execute("SELECT id FROM memories ORDER BY id")]
+    return conn.column("SELECT id FROM memories ORDER BY id")
 
 
 async def test_turns_directly_before_another(

@@ -30,11 +30,11 @@ async def filled(database: PostgresDatabase) -> tuple[UserKey, UserKey]:
 
 
 def count(conn: Connection, user: UserKey) -> int:
-    return int(conn.execute(COUNT).fetchone()[0])
+    return int(conn.scalar(COUNT))
 
 
 def count_all(conn: Connection) -> int:
-    return int(conn.execute(COUNT).fetchone()[0])
+    return int(conn.scalar(COUNT))
 
 
 @pytest.fixture(params=["bot", "keeper", "owner", "bypassing"])

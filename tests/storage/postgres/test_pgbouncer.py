@@ -71,7 +71,7 @@ class RotatingPool:
 
 
 def texts(conn: Connection, user: UserKey) -> list[str]:
-    return [text for (text,) in conn.execute("SELECT text FROM turns ORDER BY id").fetchall()]
+    return conn.column("SELECT text FROM turns ORDER BY id")
 
 
 async def talk(database: PostgresDatabase, prefix: str) -> None:

@@ -38,9 +38,9 @@ def stems(text: str) -> set[str]:
 
 def text_of(conn: Connection, passage: int) -> str:
     return str(
-        conn.execute(
+        conn.scalar(
             "SELECT t.text FROM passages p JOIN turns t ON t.id = p.turn WHERE p.id = ?", (passage,)
-        ).fetchone()[0]
+        )
     )
 
 

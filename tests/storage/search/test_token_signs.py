@@ -33,9 +33,7 @@ def told(conn: Connection, *texts: str) -> tuple[UserKey, list[int]]:
     """Ana's user number, and the row number of the passage of each text."""
     for number, text in enumerate(texts):
         turns.add(conn, said(text, session=f"s{number}"), NOW)
-    return users.ensure(conn, "ana"), [
-        row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")
-    ]
+    return users.ensure(conn, "ana"), conn.column("SELECT id FROM passages ORDER BY id")
 
 
 def put(conn: Connection, key: int, kept: SignBits) -> None:
@@ -48,7 +46,7 @@ def loaded(conn: Connection, user: UserKey, key: int) -> Evidence:
 
 
 def count(conn: Connection) -> int:
-    return int(conn.execute("SELECT count(*) FROM passage_signs").fetchone()[0])
+    return int(conn.scalar("SELECT count(*) FROM passage_signs"))
 
 
 @given(arrays.arrays(np.uint8, st.tuples(st.integers(1, 9), st.integers(1, 9))))

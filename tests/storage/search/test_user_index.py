@@ -173,7 +173,7 @@ def test_a_forgotten_row_is_found_no_more_by_an_index_that_does_not_know(conn: C
     held._revision += 1  # the change goes unnoticed
     assert len(held.read(conn).keys) == 2
     ((key, _),) = vectors.nearest(conn, held, QueryVectors(query), 5)()
-    assert conn.execute("SELECT session FROM passages WHERE id = ?", (key,)).fetchone() == (2,)
+    assert conn.scalar("SELECT session FROM passages WHERE id = ?", (key,)) == 2
 
 
 def test_signs_of_any_dimension_fill_whole_words(conn: Connection) -> None:

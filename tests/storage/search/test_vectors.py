@@ -39,7 +39,7 @@ def test_all_of_the_users_rows_are_found_in_the_order_of_their_cosine(
     rows = unit(seed, 60)
     for number in range(60):
         turns.add(conn, said(f"number {number}", user="ana" if number % 2 else "ben"), NOW)
-    keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
+    keys = conn.column("SELECT id FROM passages ORDER BY id")
     put(conn, keys, rows)
     user = users.ensure(conn, "ana")
     query = unit(seed + 100, 1)[0]
@@ -63,7 +63,7 @@ def test_the_nearest_few_are_nearly_those_of_an_exact_search(conn: Connection) -
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     for number in range(400):
         turns.add(conn, said(f"number {number}"), NOW)
-    keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
+    keys = conn.column("SELECT id FROM passages ORDER BY id")
     put(conn, keys, rows)
     user = users.ensure(conn, "ana")
     for centre in centres:
@@ -79,14 +79,14 @@ def test_the_nearest_few_are_nearly_those_of_an_exact_search(conn: Connection) -
 
 def test_put_replaces_and_skips_rows_that_are_gone(conn: Connection) -> None:
     turns.add(conn, said("one"), NOW)
-    key = conn.execute("SELECT id FROM passages").fetchone()[0]
+    key = conn.scalar("SELECT id FROM passages")
     first, second = unit(3, 2)
     put(conn, [key, 999], np.stack([first, second]))
     put(conn, [key], second[None])
     user = users.ensure(conn, "ana")
     found = vectors.nearest(conn, Index(EvidenceKind.PASSAGE, user), QueryVectors(second), 5)()
     assert [row for row, _ in found] == [key] and found[0][1] > 0.99
-    assert conn.execute("SELECT count(*) FROM passage_entries").fetchone()[0] == 1
+    assert conn.scalar("SELECT count(*) FROM passage_entries") == 1
 
 
 def test_the_whole_queue_is_asked_for_in_portions(conn: Connection) -> None:
@@ -124,16 +124,13 @@ def test_a_search_inside_sessions_stays_there(conn: Connection) -> None:
             ),
             NOW,
         )
-    keys = [row[0] for row in conn.execute("SELECT id FROM passages ORDER BY id")]
+    keys = conn.column("SELECT id FROM passages ORDER BY id")
     rows = unit(5, 12)
     put(conn, keys, rows)
     user = users.ensure(conn, "ana")
-    sessions = [
-        row[0]
-        for row in conn.execute(
-            "SELECT id FROM sessions WHERE public_id IN ('session 0', 'session 2') ORDER BY id"
-        )
-    ]
+    sessions = conn.column(
+        "SELECT id FROM sessions WHERE public_id IN ('session 0', 'session 2') ORDER BY id"
+    )
     found = vectors.inside(conn, user, sessions, QueryVectors(rows[0]), 10)()
     assert {key for key, _ in found} == {keys[number] for number in (0, 2, 3, 5, 6, 8)}
     assert found[0][0] == keys[0]

@@ -37,17 +37,14 @@ def numbers(database: Path) -> Path:
 
 def test_the_bundled_sqlite_is_sound_and_complete(numbers: Path) -> None:
     with closing(connect(numbers)) as conn:
-        assert (
-            tuple(map(int, conn.execute("SELECT sqlite_version()").fetchone()[0].split(".")))
-            >= SOUND
-        )
+        assert tuple(map(int, conn.scalar("SELECT sqlite_version()").split("."))) >= SOUND
         conn.execute("CREATE VIRTUAL TABLE words USING fts5 (text, tokenize = 'porter unicode61')")
 
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_no_page_is_mapped(numbers: Path, read_only: bool) -> None:
     with closing(connect(numbers, read_only=read_only)) as conn:
-        assert conn.execute("PRAGMA mmap_size").fetchone() == (0,)
+        assert conn.scalar("PRAGMA mmap_size") == 0
 
 
 @pytest.mark.parametrize(
@@ -59,7 +56,7 @@ def test_a_connection_keeps_what_the_store_relies_on(
 ) -> None:
     monkeypatch.setattr(connection, "SYNCHRONOUS", durable)
     with closing(connect(numbers)) as conn:
-        assert conn.execute(f"PRAGMA {pragma}").fetchone() == (value,)
+        assert conn.scalar(f"PRAGMA {pragma}") == value
 
 
 def test_one_row_that_was_fetched_keeps_no_snapshot(numbers: Path) -> None:
@@ -67,10 +64,8 @@ def test_one_row_that_was_fetched_keeps_no_snapshot(numbers: Path) -> None:
         held = reader.execute("SELECT n FROM numbers ORDER BY n")
         assert held.fetchone() == (1,)
         writer.execute("INSERT INTO numbers (n) VALUES (4)")
-        assert writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, (
-            "nobody reads the journal"
-        )
-        assert reader.execute("SELECT max(n) FROM numbers").fetchone() == (4,)
+        assert writer.scalar("PRAGMA wal_checkpoint(TRUNCATE)") == 0, "nobody reads the journal"
+        assert reader.scalar("SELECT max(n) FROM numbers") == 4
 
 
 def test_a_statement_leaves_nothing_in_memory(numbers: Path) -> None:
@@ -97,7 +92,7 @@ def test_a_statement_leaves_nothing_in_memory(numbers: Path) -> None:
 def test_what_one_statement_returns_is_written_whole(numbers: Path) -> None:
     with closing(connect(numbers)) as conn:
         assert conn.execute("UPDATE numbers SET half = 1 RETURNING n").fetchone() is not None
-        assert conn.execute("SELECT count(*) FROM numbers WHERE half = 1").fetchone() == (3,)
+        assert conn.scalar("SELECT count(*) FROM numbers WHERE half = 1") == 3
         assert not conn.in_transaction
 
 
@@ -122,7 +117,7 @@ def test_a_copy_tells_how_far_it_is(numbers: Path, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     with closing(connect(numbers)) as source, closing(connect(tmp_path / "copy.db")) as target:
         connection.copy(source, target, 1, lambda left, whole: told.append((left, whole)))
-        assert target.execute("SELECT count(*) FROM numbers").fetchone() == (3,)
+        assert target.scalar("SELECT count(*) FROM numbers") == 3
     assert (
         told == [(len(told) - 1 - place, len(told)) for place in range(len(told))] and len(told) > 1
     )

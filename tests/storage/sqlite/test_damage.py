@@ -88,12 +88,7 @@ KINDS: Final[tuple[Callable[[bytearray, Random], None], ...]] = (
 
 def everything(conn: Connection) -> dict[str, list[Any]]:
     """Every row of every table, as it is stored and as its indexes lead to it."""
-    tables = [
-        name
-        for (name,) in conn.execute(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-        ).fetchall()
-    ]
+    tables = conn.column("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
     rows = {
         name: conn.execute(f'SELECT * FROM "{name}"').fetchall()
         for name in tables
@@ -168,10 +163,7 @@ def broken(database: Path) -> Path:
     """A file with a page of passages that is none."""
     content = bytearray(filled(database))
     with closing(connect(database, read_only=True)) as conn:
-        page = (
-            conn.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'passages'").fetchone()[0]
-            - 1
-        )
+        page = conn.scalar("SELECT rootpage FROM sqlite_schema WHERE name = 'passages'") - 1
     content[page * PAGE : (page + 1) * PAGE] = b"\xff" * PAGE
     database.write_bytes(content)
     return database
@@ -194,9 +186,6 @@ async def test_what_is_damaged_behind_the_look_at_open_stops_writes_once_it_is_r
             await opened.write_all(
                 lambda conn: conn.execute("INSERT INTO users (public_id) VALUES ('eva')")
             )
-        assert (
-            await opened.read_all(
-                lambda conn: conn.execute("SELECT count(*) FROM users").fetchone()[0]
-            )
-            == 2
-        ), "what is whole is read on"
+        assert await opened.read_all(lambda conn: conn.scalar("SELECT count(*) FROM users")) == 2, (
+            "what is whole is read on"
+        )

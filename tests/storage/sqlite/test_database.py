@@ -25,11 +25,11 @@ COUNT_FOR_EVER = (
 
 
 def count_for_ever(conn: Connection, user: UserKey) -> int:
-    return int(conn.execute(COUNT_FOR_EVER).fetchone()[0])
+    return int(conn.scalar(COUNT_FOR_EVER))
 
 
 def count(conn: Connection) -> int:
-    return int(conn.execute("SELECT count(*) FROM users").fetchone()[0])
+    return int(conn.scalar("SELECT count(*) FROM users"))
 
 
 def add(conn: Connection, name: str) -> None:
@@ -85,14 +85,8 @@ async def test_what_write_returned_from_is_on_the_disk(
         await opened.write_all(add, "ana")
         with closing(connect(database, read_only=True)) as other:
             assert count(other) == 1
-        assert (
-            await opened.write_all(lambda conn: conn.execute("PRAGMA synchronous").fetchone()[0])
-            == 2
-        )
-        assert (
-            await opened.write_all(lambda conn: conn.execute("PRAGMA journal_mode").fetchone()[0])
-            == "wal"
-        )
+        assert await opened.write_all(lambda conn: conn.scalar("PRAGMA synchronous")) == 2
+        assert await opened.write_all(lambda conn: conn.scalar("PRAGMA journal_mode")) == "wal"
 
 
 async def test_closing_leaves_one_file_and_can_be_done_twice(
@@ -112,7 +106,7 @@ async def test_a_file_without_a_journal_is_opened_and_closed(database: Path) -> 
     for _ in range(2):
         await SqliteDatabase.open(database).close()
         with closing(connect(database)) as conn:
-            assert conn.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+            assert conn.scalar("PRAGMA journal_mode = DELETE") == "delete"
 
 
 async def test_a_closed_file_is_told_to_who_reads_here_too(opened: SqliteDatabase) -> None:

@@ -73,8 +73,8 @@ def test_migrating_marks_the_file_and_happens_once(database: Path) -> None:
         migrate(conn, database)
         before = database.read_bytes()
         migrate(conn, database)
-        assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
-        assert conn.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        assert conn.scalar("PRAGMA user_version") == len(STEPS)
+        assert conn.scalar("PRAGMA application_id") == APPLICATION_ID
         assert database.read_bytes() == before
 
 
@@ -100,7 +100,7 @@ def test_a_step_that_fails_leaves_the_version_before_it(
         monkeypatch.setattr(migrations, "STEPS", (*STEPS, breaks))
         with pytest.raises(ZeroDivisionError):
             migrate(conn, database)
-        assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS)
+        assert conn.scalar("PRAGMA user_version") == len(STEPS)
         assert not conn.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchone()
         assert not conn.in_transaction
 
@@ -116,7 +116,7 @@ def test_an_older_file_is_brought_up_step_by_step(
         conn.execute("INSERT INTO users (public_id) VALUES ('ana')")
         monkeypatch.setattr(migrations, "STEPS", (*STEPS, adds))
         migrate(conn, database)
-        assert conn.execute("PRAGMA user_version").fetchone()[0] == len(STEPS) + 1
+        assert conn.scalar("PRAGMA user_version") == len(STEPS) + 1
         assert conn.execute("SELECT public_id, shown FROM users").fetchall() == [("ana", None)]
 
 
@@ -146,7 +146,7 @@ async def test_a_file_of_the_first_version_opens_and_answers(
         assert await memory.remember(TURNS[0]) is False
         assert (await memory.forget(user_id="ana", everything=True)).turns == 5
     with closing(connect(version1, read_only=True)) as conn:
-        assert conn.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert conn.scalar("PRAGMA integrity_check") == "ok"
 
 
 async def test_what_the_first_version_did_can_be_undone(version1: Path, language: Language) -> None:
@@ -209,7 +209,7 @@ def test_a_file_opens_again_that_was_killed_while_it_was_migrated(
         process.join()
         receiver.close()
         with closing(connect(database, read_only=True)) as conn:
-            versions.add(conn.execute("PRAGMA user_version").fetchone()[0])
+            versions.add(conn.scalar("PRAGMA user_version"))
         with monkeypatch.context() as later:
             later.setattr(migrations, "STEPS", (*STEPS, *LATER_STEPS))
             opened = open_connections(database, None)
@@ -217,10 +217,8 @@ def test_a_file_opens_again_that_was_killed_while_it_was_migrated(
             assert one is not None
             one.close()
         with closing(connect(database, read_only=True)) as conn:
-            assert conn.execute("PRAGMA user_version").fetchone()[0] == len((*STEPS, *LATER_STEPS))
-            assert (
-                conn.execute("SELECT count(*) FROM memories WHERE shown = text").fetchone()[0] == 21
-            )
+            assert conn.scalar("PRAGMA user_version") == len((*STEPS, *LATER_STEPS))
+            assert conn.scalar("SELECT count(*) FROM memories WHERE shown = text") == 21
             assert not queries.maintenance.faults(conn)
     assert len(versions) > 1, "some were killed before a step was done"
 
@@ -259,10 +257,8 @@ async def test_a_file_of_the_first_version_takes_another_encoder(
         assert all(
             rows == with_vector == indexed > 0 for rows, with_vector, indexed in embedded(conn)
         )
-        assert (
-            conn.execute("SELECT value FROM meta WHERE key = 'encoder'")
-            .fetchone()[0]
-            .startswith("another encoder")
+        assert conn.scalar("SELECT value FROM meta WHERE key = 'encoder'").startswith(
+            "another encoder"
         )
 
 
@@ -275,9 +271,9 @@ def embedded(conn: Connection) -> list[tuple[int, int, int]]:
     }
     return [
         (
-            conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0],
-            conn.execute(f"SELECT count(*) FROM {table} WHERE vector NOT NULL").fetchone()[0],
-            conn.execute(f"SELECT count(*) FROM {kind}_entries WHERE bits NOT NULL").fetchone()[0],
+            conn.scalar(f"SELECT count(*) FROM {table}"),
+            conn.scalar(f"SELECT count(*) FROM {table} WHERE vector NOT NULL"),
+            conn.scalar(f"SELECT count(*) FROM {kind}_entries WHERE bits NOT NULL"),
         )
         for table, kind in tables.items()
     ]

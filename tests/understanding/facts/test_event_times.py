@@ -135,4 +135,4 @@ async def test_forgetting_deletes_event_times(memory: Memory, database: Path) ->
     await memory.forget(user_id="ana", entity="Rui")
     await memory.close()
     with connect(database) as conn:
-        assert conn.execute("SELECT count(*) FROM event_times").fetchone()[0] == 0
+        assert conn.scalar("SELECT count(*) FROM event_times") == 0
