@@ -108,24 +108,19 @@ def note(
     )
 
 
+def owns(value: str, stop: int, entities: tuple[str, ...] = ()) -> Statement:
+    """The statement "Skipper owns VALUE", read from the beginning of a turn."""
+    text, kind, category = f"Skipper owns {value}.", Kind.FACT, Category.CONTEXTS
+    return Statement(text, "Skipper", "owns", value, kind, category, 3, 0, stop, entities=entities)
+
+
 def understand(
     conn: Connection, value: str, *, entities: Sequence[str] = (), tells_of: Interval | None = None
 ) -> int:
     """Store the statement "Skipper owns VALUE" for each turn that waits; return how many."""
     waiting = queries.turns.waiting(conn, UserRotation(), 100)
     for key, said in waiting:
-        statement = Statement(
-            f"Skipper owns {value}.",
-            "Skipper",
-            "owns",
-            value,
-            Kind.FACT,
-            Category.CONTEXTS,
-            3,
-            0,
-            len(said.text),
-            entities=tuple(entities),
-        )
+        statement = owns(value, len(said.text), tuple(entities))
         times = () if tells_of is None else (EventTime(0, len(said.text), tells_of),)
         read = Understanding((statement,), entities=tuple(entities), event_times=times)
         store_understanding(conn, key, read)

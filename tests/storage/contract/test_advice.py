@@ -10,23 +10,11 @@ from hotmem.types import Category, JobKind, Kind, NewMemory, Revision, UserKey
 from hotmem.understanding.facts.relations import LIVES_IN
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import ENCODER, NOW, note
+from tests.storage.contract.test_reading import store
 
 DAY: Final = timedelta(days=1)
 TEXT: Final = "Skipper lives in Oban."
 FACT: Final = LIVES_IN.statement("Skipper", "Oban", TEXT, 0, len(TEXT))
-
-
-def remind(conn: Connection, text: str, user: UserKey) -> str:
-    """Store a reminder."""
-    return queries.new_memories.insert(
-        conn,
-        user,
-        NewMemory(text, Kind.REMINDER, Category.REMINDERS, 3),
-        LetterEncoder().encode([text])[0],
-        NO_SIGNS,
-        NOW,
-        "a test",
-    )
 
 
 async def test_open_conflicts_and_latest_memories(
@@ -70,9 +58,9 @@ async def test_a_statement_has_no_effect_on_its_own_memory(
 async def test_reminders_growth_and_unused_memories(
     database: Database, ana: UserKey, ben: UserKey
 ) -> None:
-    await database.write_all(remind, "Water the plants.", ana)
+    await database.write(store, ana, "Water the plants.", Kind.REMINDER)
     await database.write_all(note, "The heron likes fish.", ana)
-    await database.write_all(remind, "Sing.", ben)
+    await database.write(store, ben, "Sing.", Kind.REMINDER)
     (key,) = await database.read(queries.advice.reminders, ana, 9)
     assert key in await database.read(queries.memories.stored_reminders, ana, 9)
     grown = queries.advice.grown

@@ -11,20 +11,18 @@ from hotmem.storage.queries.extractions import MAX_TRIES, MAX_TURN_CHARACTERS
 from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.queries.model_calls import NO_SESSION, Budget, Claim
 from hotmem.types import (
-    Category,
     ExtractionBatch,
     ExtractionCosts,
     ExtractionOutcome,
     ExtractionResult,
     JobKind,
-    Kind,
     Statement,
     Turn,
     Understanding,
     UserKey,
 )
 from tests.conversation import user_of
-from tests.storage.contract.story import NOW, memories_of, say
+from tests.storage.contract.story import NOW, memories_of, owns, say
 
 FIRST, OTHER = "first worker", "other worker"
 BUDGET = Budget(daily_calls=5, daily_tokens=10_000, session_calls=3)
@@ -79,12 +77,6 @@ async def finished(
     return stored
 
 
-def owns(value: str) -> Statement:
-    return Statement(
-        f"Skipper owns {value}.", "Skipper", "owns", value, Kind.FACT, Category.CONTEXTS, 3, 0, 5
-    )
-
-
 async def test_a_session_waits_until_it_has_ended_or_is_long(
     database: Database, ana: UserKey
 ) -> None:
@@ -123,7 +115,12 @@ async def test_facts_are_stored_with_the_record_of_the_call(
     batch = await batch_of(database)
     assert await database.read(queries.model_calls.costs, ana) == ExtractionCosts(1, 20)
     (boat, _), (hut, _) = batch.turns
-    found = (boat, owns("a boat")), (boat, owns("a boat")), (hut, owns("a hut")), (99, owns("x"))
+    found = (
+        (boat, owns("a boat", 5)),
+        (boat, owns("a boat", 5)),
+        (hut, owns("a hut", 5)),
+        (99, owns("x", 5)),
+    )
     assert await finished(database, ana, batch, *found) == 2
     stored = await database.read(memories_of, ana)
     assert stored == ["Skipper owns a boat.", "Skipper owns a hut."]
@@ -142,14 +139,14 @@ async def test_a_fact_that_has_ended_since_is_not_stored_again(
 
     def end(conn: Connection) -> None:
         conn.lock_user(ana)
-        store_statement(conn, queries.statements.said(conn, ana, second), owns("a boat"))
+        store_statement(conn, queries.statements.said(conn, ana, second), owns("a boat", 5))
         conn.execute(
             "UPDATE memories SET valid_until = ? WHERE user_key = ?",
             (queries.times.to_stored(NOW + timedelta(minutes=1)), ana),
         )
 
     await database.write_all(end)
-    assert await finished(database, ana, batch, (first, owns("a boat"))) == 0
+    assert await finished(database, ana, batch, (first, owns("a boat", 5))) == 0
 
 
 async def test_what_was_a_joke_or_was_said_at_length_is_not_sent(
