@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hotmem.models import Vectors
 from hotmem.storage import open_storage, queries, steps
 from hotmem.storage.queries import (
     deletions,
@@ -64,15 +65,19 @@ def opened() -> Iterator[Connection]:
         yield conn
 
 
+def put(conn: Connection, keys: Sequence[int], made: Vectors) -> None:
+    """Store what an encoder made of some rows."""
+    rows = [made[key] for key in keys]
+    vectors.put(conn, EvidenceKind.PASSAGE, keys, rows, [NO_SIGNS] * len(keys))
+
+
 def tell(conn: Connection, count: int, *, first: int = 0, embedded: bool = True) -> None:
     """Turns of one passage each, numbered from 1 on, with the former encoder's vectors."""
     for number in range(first, first + count):
         turns.add(conn, said(f"number {number}", session=f"s{number // 8}"), NOW)
     if embedded:
         keys = range(first + 1, first + count + 1)
-        vectors.put(
-            conn, EvidenceKind.PASSAGE, keys, [BEFORE[key] for key in keys], [NO_SIGNS] * count
-        )
+        put(conn, keys, BEFORE)
 
 
 def renew(conn: Connection, most: int) -> list[int]:
@@ -80,9 +85,7 @@ def renew(conn: Connection, most: int) -> list[int]:
     rows = reembedding.following(conn, most)
     keys = [key for _, key, _ in rows]
     if keys:
-        vectors.put(
-            conn, EvidenceKind.PASSAGE, keys, [AFTER[key] for key in keys], [NO_SIGNS] * len(keys)
-        )
+        put(conn, keys, AFTER)
         reembedding.advance(conn, EvidenceKind.PASSAGE, keys)
     return keys
 
@@ -148,13 +151,7 @@ def test_each_row_is_found_by_the_vector_it_has(steps: Sequence[str], portion: i
                 waiting = [
                     key for kind, key, _ in vectors.waiting(conn, 3) if kind is EvidenceKind.PASSAGE
                 ]
-                vectors.put(
-                    conn,
-                    EvidenceKind.PASSAGE,
-                    waiting,
-                    [AFTER[key] for key in waiting],
-                    [NO_SIGNS] * len(waiting),
-                )
+                put(conn, waiting, AFTER)
             elif step == "forget":
                 forget.remove_session(conn, held.user, f"s{told // 16}")
             is_found_as_by_hand(conn, held)
@@ -230,7 +227,7 @@ def test_changed_back_at_once_nearly_all_rows_have_their_vectors_already(conn: C
     vectors.adopt(conn, "pairs of letters", DIMENSION)
     assert reembedding.former_encoder(conn) is None
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [5, 6]
-    vectors.put(conn, EvidenceKind.PASSAGE, [5, 6], [BEFORE[5], BEFORE[6]], [NO_SIGNS] * 2)
+    put(conn, [5, 6], BEFORE)
     assert (
         vectors.nearest(conn, held, SOUGHT, 9)()
         == vectors.nearest(conn, Index(EvidenceKind.PASSAGE, held.user), SOUGHT, 9)()
@@ -263,7 +260,7 @@ def test_what_cannot_be_embedded_anew_waits_as_new_rows_do(conn: Connection) -> 
     reembedding.advance(conn, EvidenceKind.PASSAGE, keys)
     reembedding.postpone(conn, EvidenceKind.PASSAGE, keys)
     assert sorted(key for _, key, _ in vectors.waiting(conn, 9)) == [2, 3] and renew(conn, 9) == [1]
-    vectors.put(conn, EvidenceKind.PASSAGE, [2, 3], [AFTER[2], AFTER[3]], [NO_SIGNS] * 2)
+    put(conn, [2, 3], AFTER)
     is_found_as_by_hand(conn, held)
 
 
@@ -303,13 +300,8 @@ def test_what_is_brought_back_meanwhile_is_embedded_by_the_new_encoder(conn: Con
     user = ana(conn)
     vectors.adopt(conn, "another", DIMENSION)
     renew(conn, 2)
-    forgotten = deletions.delete(
-        conn,
-        user,
-        ForgetSession("s1"),
-        NOW,
-        NOW + timedelta(days=1),
-    )
+    until = NOW + timedelta(days=1)
+    forgotten = deletions.delete(conn, user, ForgetSession("s1"), NOW, until)
     assert forgotten.turns == 4
     deletions.restore(conn, user)
     while renew(conn, 3):
