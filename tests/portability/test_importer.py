@@ -319,15 +319,8 @@ async def test_an_interrupted_undo_is_finished_on_the_next_open(
     await add_conversation(other)
     before = await asyncio.to_thread(contents, file_of(memory))
     file = await spoilt(other, tmp_path / "spoilt.jsonl")
-    incoming = hotmem_source(file)
-    taking = await memory.runtime.database.read_all(
-        queries.imported_records.start, incoming.source, incoming.form, with_forgotten=False
-    )
-    portion = taking.next_batch(incoming.records, 5) or []
-    await memory.runtime.database.write_all(
-        queries.imported_records.import_records, taking, portion, datetime.now(UTC), 1.0
-    )
-    await memory.runtime.database.write_all(queries.imports.abort, incoming.source)
+    source = await half_imported(memory.runtime.storage, file)
+    await memory.runtime.database.write_all(queries.imports.abort, source)
     await memory.close()
     async with open_memory(file_of(memory)) as again:
         await again.settle()
@@ -522,21 +515,24 @@ def export_lines(turns: int) -> list[str]:
     return [*lines, json.dumps({"type": "end", "user_id": "ana", "records": len(lines) - 1})]
 
 
-async def begun(storage: Storage, folder: Path) -> None:
-    """Run the first half of an import of ten turns."""
-    file = folder / "ten.jsonl"
-    await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
+async def half_imported(storage: Storage, file: Path) -> str:
+    """Import the first records of a file; return the name of the source."""
     incoming = hotmem_source(file)
     taking = await storage.database.read_all(
         queries.imported_records.start, incoming.source, incoming.form, with_forgotten=False
     )
+    portion = taking.next_batch(incoming.records, 5) or []
     await storage.database.write_all(
-        queries.imported_records.import_records,
-        taking,
-        taking.next_batch(incoming.records, 5) or [],
-        datetime.now(UTC),
-        1.0,
+        queries.imported_records.import_records, taking, portion, datetime.now(UTC), 1.0
     )
+    return incoming.source
+
+
+async def begun(storage: Storage, folder: Path) -> None:
+    """Run the first half of an import of ten turns."""
+    file = folder / "ten.jsonl"
+    await asyncio.to_thread(file.write_text, "\n".join(map(turn_line, range(10))), "utf-8")
+    await half_imported(storage, file)
 
 
 async def turns(memory: Memory) -> list[Any]:
