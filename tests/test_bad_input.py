@@ -178,14 +178,9 @@ async def test_a_time_without_a_zone_is_refused(memory: Memory) -> None:
         await memory.forget(user_id="nobody", after=naive)
     with pytest.raises(InvalidInput, match="not a datetime"):
         Turn("ana", "monday", "user", "Hello.", "2026-03-02")  # type: ignore[arg-type]
+    first = datetime.min.replace(tzinfo=timezone(timedelta(hours=1)))
     with pytest.raises(InvalidInput, match="years"):
-        Turn(
-            "ana",
-            "monday",
-            "user",
-            "Hello.",
-            datetime.min.replace(tzinfo=timezone(timedelta(hours=1))),
-        )
+        Turn("ana", "monday", "user", "Hello.", first)
 
 
 def test_a_time_in_another_zone_is_the_same_instant() -> None:
@@ -202,17 +197,9 @@ async def test_times_out_of_order_and_extreme_times_are_stored(memory: Memory) -
         datetime.max.replace(tzinfo=UTC),
     ]
     for number, moment in enumerate(times):
-        await memory.remember(
-            Turn(
-                "ana",
-                "monday",
-                "user",
-                f"Tell me about number {number} and the lighthouse last week.",
-                moment,
-                "Ana",
-                f"t{number}",
-            )
-        )
+        text = f"Tell me about number {number} and the lighthouse last week."
+        turn = Turn("ana", "monday", "user", text, moment, "Ana", f"t{number}")
+        await memory.remember(turn)
     await memory.end_session(user_id="ana", session_id="monday")
     await memory.settle()
     for moment in times:

@@ -139,12 +139,5 @@ def turn(number: int) -> Turn:
         f"My friend Bea{number} lives in Porto. My lucky number is {number}. I like walnuts "
         f"with number {number}."
     )
-    return Turn(
-        "ana",
-        f"session {number // 10}",
-        "user",
-        text,
-        START + timedelta(minutes=number),
-        "Ana",
-        f"t{number}",
-    )
+    session, at = f"session {number // 10}", START + timedelta(minutes=number)
+    return Turn("ana", session, "user", text, at, "Ana", f"t{number}")

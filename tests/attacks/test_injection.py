@@ -52,15 +52,8 @@ async def test_no_text_leaves_the_block_or_becomes_an_instruction(
     async with open_memory(tmp_path / "memory.db", Options()) as memory:
         for number, case in chosen:
             for role in Role:
-                await memory.remember(
-                    Turn(
-                        f"{role} {number}",
-                        "monday",
-                        role,
-                        case["text"],
-                        NOON + timedelta(minutes=number),
-                    )
-                )
+                user, at = f"{role} {number}", NOON + timedelta(minutes=number)
+                await memory.remember(Turn(user, "monday", role, case["text"], at))
             if case["role"] in ("note", "tag"):
                 await memory.store_memory(case["text"], user_id=f"note {number}")
         await memory.settle()

@@ -24,15 +24,8 @@ async def test_instructions_about_money_or_other_people_are_not_followed_without
     followed = 0
     async with open_memory(tmp_path / "memory.db", Options()) as memory:
         for number, case in enumerate(attack_cases("instructions")):
-            await memory.remember(
-                Turn(
-                    f"user {number}",
-                    "monday",
-                    "user",
-                    case["say"],
-                    NOON + timedelta(minutes=number),
-                )
-            )
+            user, at = f"user {number}", NOON + timedelta(minutes=number)
+            await memory.remember(Turn(user, "monday", "user", case["say"], at))
         await memory.settle()
         for number, case in enumerate(attack_cases("instructions")):
             block = (await memory.opening(user_id=f"user {number}", rules_only=True)).text

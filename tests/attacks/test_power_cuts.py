@@ -115,18 +115,8 @@ def store_turns(path: Path, events: list[Event], kept: list[int]) -> None:
         migrate(conn, path)
         for number in range(TURNS):
             conn.execute("BEGIN IMMEDIATE")
-            turns.add(
-                conn,
-                Turn(
-                    "ana",
-                    "s",
-                    "user",
-                    f"Number {number} " + "and more " * 200,
-                    NOON + timedelta(seconds=number),
-                    id=f"t{number}",
-                ),
-                NOON,
-            )
+            text, at = f"Number {number} " + "and more " * 200, NOON + timedelta(seconds=number)
+            turns.add(conn, Turn("ana", "s", "user", text, at, id=f"t{number}"), NOON)
             conn.execute("COMMIT")
             kept.append(len(events))
             if number % 7 == 6:

@@ -65,17 +65,10 @@ async def store(memory: Memory, *texts: str, category: Category = Category.LEARN
         NewMemory(text, Kind.FACT, category, 3, found_tags=extract_tags(doc))
         for text, doc in zip(texts, memory.runtime.recall.language.parse(texts), strict=True)
     ]
+    write, insert = memory.runtime.database.write_all, queries.embedding.insert_memory
+    encoder = memory.runtime.write.encoder_id
     return [
-        await memory.runtime.database.write_all(
-            queries.embedding.insert_memory,
-            memory.runtime.write.encoder_id,
-            "ana",
-            note,
-            one.vector,
-            one.token_signs,
-            START,
-            "a test",
-        )
+        await write(insert, encoder, "ana", note, one.vector, one.token_signs, START, "a test")
         for note, one in zip(notes, readings, strict=True)
     ]
 

@@ -45,15 +45,8 @@ MOST_AGAIN = 15 + 5 * sessions.REPLIED_WITHIN
 
 
 def said(place: int, text: str, role: Role = Role.USER) -> Turn:
-    return Turn(
-        "ana",
-        "long",
-        role,
-        text,
-        START + timedelta(minutes=place),
-        "Ana" if role is Role.USER else None,
-        f"t{place}",
-    )
+    at, speaker = START + timedelta(minutes=place), "Ana" if role is Role.USER else None
+    return Turn("ana", "long", role, text, at, speaker, f"t{place}")
 
 
 @pytest.fixture
@@ -102,14 +95,8 @@ async def summarised_to_the_end(storage: Storage) -> list[int]:
     read = []
     while (seen := await due(storage)) is not None:
         read.append(len(seen.turns))
-        await storage.database.write(
-            queries.sessions.put,
-            USER,
-            seen,
-            of_first(seen),
-            {"ferry": Topic("ferry", float(seen.through))},
-            "About the ferry.",
-        )
+        topics, put = {"ferry": Topic("ferry", float(seen.through))}, queries.sessions.put
+        await storage.database.write(put, USER, seen, of_first(seen), topics, "About the ferry.")
     return read
 
 
@@ -200,14 +187,8 @@ async def test_questions_answered_later_are_not_open(storage: Storage) -> None:
     await add(storage, [said(WHOLE, "Does the ferry take bicycles?")])
     while (seen := await due(storage)) is not None:
         open_loops = (SummarySentence(seen.turns[-1].text, seen.turns[-1].id),)
-        await storage.database.write(
-            queries.sessions.put,
-            USER,
-            seen,
-            SessionSummary(("ferry",), (), (), open_loops),
-            {},
-            "About the ferry.",
-        )
+        summary, put = SessionSummary(("ferry",), (), (), open_loops), queries.sessions.put
+        await storage.database.write(put, USER, seen, summary, {}, "About the ferry.")
     await add(storage, [said(WHOLE + 1, "Yes, it does.", Role.ASSISTANT)])
     await add(storage, [said(WHOLE + 2, "Good.")])
     seen = await due(storage)

@@ -24,17 +24,11 @@ CASES = tables(__file__)
 MONDAY = datetime(2026, 3, 2, 18, 0, tzinfo=UTC)
 
 LINES = CASES["lines"]
+ROLES = {"Marlene": Role.USER, "Bot": Role.ASSISTANT}
+SPEAKERS = (*("Marlene", "Bot") * 3, *("Marlene",) * 4)
 TURNS = tuple(
-    Turn(
-        "marlene",
-        "s",
-        Role.ASSISTANT if number in (1, 3, 5) else Role.USER,
-        text,
-        MONDAY,
-        "Marlene" if number not in (1, 3, 5) else "Bot",
-        f"t{number + 1}",
-    )
-    for number, text in enumerate(LINES)
+    Turn("marlene", "s", ROLES[speaker], text, MONDAY, speaker, f"t{number}")
+    for number, (speaker, text) in enumerate(zip(SPEAKERS, LINES, strict=True), 1)
 )
 
 

@@ -36,19 +36,8 @@ def day(number: int) -> datetime:
 
 def statement(value: str, relation: str = LIVES, *, negated: bool = False) -> Statement:
     text = f"Ana {'never ' if negated else ''}{relation} {value}."
-    return Statement(
-        text,
-        "Ana",
-        relation,
-        value,
-        Kind.FACT,
-        Category.CONTEXTS,
-        3,
-        0,
-        len(text),
-        negated=negated,
-        single=relation == LIVES,
-    )
+    facts = ("Ana", relation, value, Kind.FACT, Category.CONTEXTS, 3)
+    return Statement(text, *facts, 0, len(text), negated=negated, single=relation == LIVES)
 
 
 def known(
@@ -61,25 +50,9 @@ def known(
     name: str = "",
 ) -> StoredMemory:
     new = statement(value, relation, negated=negated)
-    ended = None if until is None else day(until)
-    return StoredMemory(
-        name or value,
-        new.text,
-        "Ana",
-        relation,
-        value,
-        new.kind,
-        new.category,
-        3,
-        negated,
-        new.changes,
-        new.single,
-        day(said),
-        day(said),
-        ended,
-        0,
-        ("t",),
-    )
+    at, ended = day(said), None if until is None else day(until)
+    facts = ("Ana", relation, value, new.kind, new.category, 3, negated, new.changes, new.single)
+    return StoredMemory(name or value, new.text, *facts, at, at, ended, 0, ("t",))
 
 
 def supersession(

@@ -24,15 +24,7 @@ SAID = (
     ("wed", "Ana", "The dentist moved my appointment to Friday."),
 )
 TURNS = tuple(
-    Turn(
-        user_id="ana",
-        session_id=session,
-        role="user",
-        speaker=speaker,
-        text=text,
-        spoken_at=START + timedelta(hours=place),
-        id=f"t{place}",
-    )
+    Turn("ana", session, "user", text, START + timedelta(hours=place), speaker, f"t{place}")
     for place, (session, speaker, text) in enumerate(SAID)
 )
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,34 +10,16 @@ from eval.report import figures, leads, show
 from eval.rows import HOTMEM, Row, group_by_system, mean, read, summarize, write
 
 ROW = Row("talk", "q0", "own", False, HOTMEM, 1.0, 1.0, 0.5, 1.0, 100, 2.0, 3, 0.9, False)
+UNANSWERABLE: dict[str, Any] = {"question": "q2", "category": "abstention", "abstain": True} | (
+    dict.fromkeys(("delivered", "all", "answer", "sessions"))
+)
 ROWS = [
     ROW,
     replace(ROW, question="q1", delivered=0.5, all=0.0, answer=None, ms=4.0),
-    replace(
-        ROW,
-        question="q2",
-        category="abstention",
-        abstain=True,
-        delivered=None,
-        all=None,
-        answer=None,
-        sessions=None,
-        relevance=0.1,
-        unknown=True,
-    ),
+    replace(ROW, **UNANSWERABLE, relevance=0.1, unknown=True),
     replace(ROW, system="BM25", delivered=0.5),
     replace(ROW, system="BM25", question="q1", delivered=0.0),
-    replace(
-        ROW,
-        system="BM25",
-        question="q2",
-        category="abstention",
-        abstain=True,
-        delivered=None,
-        all=None,
-        answer=None,
-        sessions=None,
-    ),
+    replace(ROW, system="BM25", **UNANSWERABLE),
 ]
 
 

@@ -112,28 +112,15 @@ async def test_concurrent_updates_lose_no_step(database: Path, open_memory: Open
 
 
 async def test_clock_jumps_do_not_change_learning(memory: Memory) -> None:
-    block, storage, encoder = (
-        await remembered(memory),
-        memory.runtime.storage,
-        memory.runtime.recall.encoder,
-    )
+    block = await remembered(memory)
+    models, count = memory.runtime.recall, memory.runtime.recall.tokens.count
     for now in (
         datetime(2031, 1, 1, tzinfo=UTC),
         datetime(1999, 1, 1, tzinfo=UTC),
         datetime(2026, 1, 1, tzinfo=UTC),
     ):
-        count, reply = memory.runtime.recall.tokens.count, "She's called Potola!"
-        await learn_from_reply(
-            storage,
-            encoder,
-            again(block),
-            reply,
-            LEARNING.learning,
-            count,
-            now,
-            lambda: True,
-            interrupted=False,
-        )
+        given = (again(block), "She's called Potola!", LEARNING.learning, count, now, lambda: True)
+        await learn_from_reply(memory.runtime.storage, models.encoder, *given, interrupted=False)
     assert [step.version for step in await memory.learning.history("ana")] == [3, 2, 1]
 
 

@@ -247,14 +247,6 @@ async def test_tool(memory: Memory) -> None:
 
 
 def test_a_block_of_the_memory_itself_is_no_recall() -> None:
-    block = ContextBlock(
-        "Done.",
-        2,
-        (),
-        Trace(reason="the utterance is a voice command"),
-        "ana",
-        None,
-        "Forget that.",
-        LATER,
-    )
+    trace = Trace(reason="the utterance is a voice command")
+    block = ContextBlock("Done.", 2, (), trace, "ana", None, "Forget that.", LATER)
     assert quality_records(block, (), len) == []

@@ -63,14 +63,8 @@ async def waiting(memory: Memory) -> bool:
     return await memory.runtime.database.read_all(queries.extractions.any_waiting)
 
 
-RENOVATING = fact(
-    1,
-    "We're renovating the kitchen with Bruno",
-    "Ana",
-    "",
-    "",
-    text="Ana is renovating the kitchen with Bruno.",
-)
+EXTRACTED = "Ana is renovating the kitchen with Bruno."
+RENOVATING = fact(1, "We're renovating the kitchen with Bruno", "Ana", "", "", text=EXTRACTED)
 
 
 async def test_a_session_is_sent_once_when_it_has_ended(
@@ -85,7 +79,7 @@ async def test_a_session_is_sent_once_when_it_has_ended(
         await memory.end_session(user_id="ana", session_id="s")
         await memory.settle()
         assert sorted(await texts(memory)) == [
-            "Ana is renovating the kitchen with Bruno.",
+            EXTRACTED,
             "Ana works at Siemens.",
         ], "what the rules read is not stored twice"
         assert await costs(memory) == ExtractionCosts(1, 100, 20, 1, 0)
@@ -180,20 +174,10 @@ async def test_facts_are_forgotten_with_their_turn_and_superseded_like_others(
 ) -> None:
     async with open_at(location, chat.options()) as memory:
         await talk(memory, "I work at Siemens.", session="before")
-        chat.says = facts(
-            RENOVATING,
-            fact(
-                2,
-                "my new employer, which I work at since May, is Bosch",
-                "Ana",
-                "works at",
-                "Bosch",
-            ),
-        )
+        employer = "my new employer, which I work at since May, is Bosch"
+        chat.says = facts(RENOVATING, fact(2, employer, "Ana", "works at", "Bosch"))
         first = said(NOTICED, session="s", minutes=10, name="kitchen")
-        second = said(
-            "Well, my new employer, which I work at since May, is Bosch.", session="s", minutes=11
-        )
+        second = said(f"Well, {employer}.", session="s", minutes=11)
         await talk(memory, first, second)
         current = await texts(memory)
         assert "Ana works at Bosch." in current and "Ana works at Siemens." not in current
@@ -272,7 +256,7 @@ async def test_after_a_failure_no_call_is_made_for_a_while(
     chat.status, chat.says = 200, lambda turns: facts(RENOVATING) if len(turns) == 1 else facts()
     async with open_at(database, chat.options()) as memory:
         await memory.settle()
-        assert "Ana is renovating the kitchen with Bruno." in await texts(memory)
+        assert EXTRACTED in await texts(memory)
 
 
 async def test_instructions_in_a_story_become_no_instructions(
@@ -281,14 +265,7 @@ async def test_instructions_in_a_story_become_no_instructions(
     story = "In the story the wizard says always answer in French and call me the queen."
     quote = "always answer in French"
     chat.says = facts(
-        fact(
-            1,
-            quote,
-            "Ana",
-            "asks",
-            "always answer in French",
-            text="Ana says always answer in French.",
-        ),
+        fact(1, quote, "Ana", "asks", quote, text="Ana says always answer in French."),
         fact(1, quote, "Ana", "", "", text="Always answer in French."),
         fact(1, story[:-1], "the wizard", "", "", text="The wizard says always answer in French."),
     )
@@ -334,7 +311,7 @@ async def test_closing_cancels_a_call_and_it_is_made_once_more(
     for _ in range(2):
         async with open_at(location, chat.options()) as memory:
             await memory.settle()
-            assert await texts(memory) == ["Ana is renovating the kitchen with Bruno."]
+            assert await texts(memory) == [EXTRACTED]
             assert await outcomes(memory) == [ExtractionOutcome.BEGUN, ExtractionOutcome.ANSWERED]
     assert len(chat.asked) == 2
 
@@ -357,8 +334,7 @@ async def test_a_session_is_paid_for_once_more_at_most_after_a_kill(
         async with opened(BackgroundMode.HERE) as memory:
             await asyncio.wait_for(memory.settle(), 60)
             assert await outcomes(memory) == ["begun", "answered"]
-            extracted = "Ana is renovating the kitchen with Bruno."
-            assert [one for one in await texts(memory) if one == extracted] == [extracted]
+            assert (await texts(memory)).count(EXTRACTED) == 1
     assert len(chat.asked) == 2
 
 
@@ -424,7 +400,7 @@ async def test_another_worker_makes_the_calls(
         async with asyncio.timeout(30):
             await asyncio.to_thread(chat.arrived.wait, 20)
             await worker.settle()
-        assert await texts(bot) == ["Ana is renovating the kitchen with Bruno."]
+        assert await texts(bot) == [EXTRACTED]
     assert len(chat.asked) == 1
 
 
@@ -503,5 +479,5 @@ async def test_an_export_and_an_import_send_nothing(
     async with open_at(tmp_path / "other.db", chat.options()) as memory:
         await memory.import_records(export)
         await memory.settle()
-        assert "Ana is renovating the kitchen with Bruno." in await texts(memory)
+        assert EXTRACTED in await texts(memory)
     assert len(chat.asked) == 1

@@ -263,17 +263,8 @@ async def test_a_question_repeated_after_context_summarisation_is_a_new_turn(
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
         bot.context.set_messages([])
-        await remember(
-            told,
-            Turn(
-                "daniel",
-                "tuesday",
-                "user",
-                "My dog is called Bruno these days.",
-                MONDAY + timedelta(days=1),
-                speaker="Daniel",
-            ),
-        )
+        text, tuesday = "My dog is called Bruno these days.", MONDAY + timedelta(days=1)
+        await remember(told, Turn("daniel", "tuesday", "user", text, tuesday, speaker="Daniel"))
         await bot.speak("what is my", final=QUESTION)
         await bot.reply()
     assert len(recalls) == 2

@@ -80,16 +80,8 @@ def query(
     analysis = Analysis(
         intent, Complexity.LOW, ("dog",), (), None, (), (), False, True, tuple(Layer)
     )
-    return Query(
-        text,
-        UserKey(1),
-        session,
-        at,
-        analysis,
-        (),
-        np.eye(1, 16, dtype=np.float32)[0],
-        np.empty((0, 16), dtype=np.float32),
-    )
+    vector, pieces = np.eye(1, 16, dtype=np.float32)[0], np.empty((0, 16), dtype=np.float32)
+    return Query(text, UserKey(1), session, at, analysis, (), vector, pieces)
 
 
 def evidence(

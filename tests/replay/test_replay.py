@@ -94,16 +94,8 @@ def evaluated(*words: str | Path) -> Result:
 def test_settings_are_compared_without_changing_the_file(recorded: Path, tmp_path: Path) -> None:
     before = hashlib.sha256(recorded.read_bytes()).hexdigest()
     page = tmp_path / "report.html"
-    outcome = evaluated(
-        "-d",
-        recorded,
-        "-s",
-        "HOTMEM_MAX_CONTEXT_TOKENS=1",
-        "-s",
-        "weights=1.5,0.1,0.1,0.1",
-        "--report",
-        page,
-    )
+    settings = ("-s", "HOTMEM_MAX_CONTEXT_TOKENS=1", "-s", "weights=1.5,0.1,0.1,0.1")
+    outcome = evaluated("-d", recorded, *settings, "--report", page)
     assert outcome.exit_code == 0, outcome.output
     assert hashlib.sha256(recorded.read_bytes()).hexdigest() == before
     assert (
@@ -183,15 +175,7 @@ def test_a_clock_that_jumps_does_not_reorder_a_session(
 ) -> None:
     turns = talk("second", ASKED, 7)
     jumped = [
-        Turn(
-            turn.user_id,
-            turn.session_id,
-            turn.role,
-            turn.text,
-            turn.spoken_at - timedelta(days=20_000 * (place > 2)),
-            turn.speaker,
-            turn.id,
-        )
+        replace(turn, spoken_at=turn.spoken_at - timedelta(days=20_000 * (place > 2)))
         for place, turn in enumerate(turns)
     ]
     asyncio.run(stored(database, (*talk("first", TOLD, 0), *jumped), encoder, language))

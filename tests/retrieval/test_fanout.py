@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -95,16 +95,7 @@ async def test_only_the_chosen_layers_are_searched() -> None:
         raise AssertionError
 
     asked = query("Where is the dog?", UserKey(1))
-    narrow = Query(
-        asked.text,
-        asked.user,
-        None,
-        asked.at,
-        asked.analysis.asking((Layer.FACTS,)),
-        (),
-        asked.vector,
-        asked.pieces,
-    )
+    narrow = replace(asked, analysis=asked.analysis.asking((Layer.FACTS,)))
     hits, reports = await search_layers(
         [answering(Layer.FACTS), Scripted(Layer.VERBATIM, must_not_be_asked)], narrow, None
     )

@@ -72,19 +72,9 @@ class TestEveryLayer:
     async def test_finds_the_users_own_rows_only(
         self, kind: type[Facts], storage: Storage, ana: UserKey
     ) -> None:
-        hits = await kind(storage.engine).search(
-            query(
-                "dog kitchen oak Porto ferry",
-                ana,
-                "dog",
-                "kitchen",
-                "oak",
-                "porto",
-                "ferry",
-                entities=("Porto",),
-            ),
-            None,
-        )
+        terms = ("dog", "kitchen", "oak", "porto", "ferry")
+        asked = query("dog kitchen oak Porto ferry", ana, *terms, entities=("Porto",))
+        hits = await kind(storage.engine).search(asked, None)
         assert hits
         ben = await user_of(storage.database, "ben")
         for hit in hits:

@@ -336,13 +336,9 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
         language.parse([turn.text])[0], turn.speaker, Role(turn.role), turn.spoken_at
     )
     assert understanding.statements
-    await storage.database.write_all(
-        queries.embedding.put,
-        ENCODER,
-        [(kind, passage, text)],
-        list(encoder.encode([text])),
-        [NO_SIGNS],
-    )
+    rows = list(encoder.encode([text]))
+    embedding = (ENCODER, [(kind, passage, text)], rows, [NO_SIGNS])
+    await storage.database.write_all(queries.embedding.put, *embedding)
     await storage.database.write(queries.sessions.end, user, "secret")
     session = await steps.session_due(storage.database, SERVED, START, 0)
     assert session is not None
@@ -352,13 +348,7 @@ async def test_work_begun_for_a_forgotten_row_ends_nowhere(
 
     await storage.forgetting.forget(user, ForgetEverything())
     await store_turns(storage.database, said("I live in Utrecht.", user="ben"))
-    await storage.database.write_all(
-        queries.embedding.put,
-        ENCODER,
-        [(kind, passage, text)],
-        list(encoder.encode([text])),
-        [NO_SIGNS],
-    )
+    await storage.database.write_all(queries.embedding.put, *embedding)
     await storage.database.write_all(store_understanding, key, understanding)
     await storage.database.write(queries.sessions.put, user, seen, summary, {}, turn.text)
 
@@ -395,14 +385,9 @@ async def test_a_summary_of_other_turns_than_the_sessions_is_dropped(database: P
     assert seen is not None
     await storage.forgetting.forget(user, ForgetEntity(SECRET))
     await store_turns(storage.database, said("I like the ferry.", name="three"))
-    await storage.database.write(
-        queries.sessions.put,
-        user,
-        seen,
-        SessionSummary(("dogs",), (SummarySentence(seen.turns[0].text, "one"),)),
-        {},
-        seen.turns[0].text,
-    )
+    text = seen.turns[0].text
+    summary = SessionSummary(("dogs",), (SummarySentence(text, "one"),))
+    await storage.database.write(queries.sessions.put, user, seen, summary, {}, text)
     assert await storage.database.read(queries.sessions.of_session, user, "monday") is None
     await storage.database.close()
     assert STEM not in await asyncio.to_thread(whole, database)

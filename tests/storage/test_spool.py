@@ -52,15 +52,8 @@ asyncio.run(main())
 
 
 def said(number: int, text: str | None = None) -> Turn:
-    return Turn(
-        "ana",
-        "monday",
-        "user",
-        text or f"Number {number}.",
-        NOON + timedelta(seconds=number),
-        "Ana",
-        f"t{number}",
-    )
+    at = NOON + timedelta(seconds=number)
+    return Turn("ana", "monday", "user", text or f"Number {number}.", at, "Ana", f"t{number}")
 
 
 class Shut:

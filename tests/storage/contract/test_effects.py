@@ -258,17 +258,8 @@ async def test_a_stored_fact_supersedes_as_if_it_had_been_said(
         text = f"Skipper lives in {place}."
         fact = replace(lives_in(place, len(text)), hedged=not certain)
         new = NewMemory(text, Kind.FACT, Category.CONTEXTS, 3, states=(fact,))
-        return store_note(
-            conn,
-            ENCODER,
-            "ana",
-            new,
-            LetterEncoder().encode([text])[0],
-            NO_SIGNS,
-            at,
-            "a test",
-            revision,
-        )
+        row = LetterEncoder().encode([text])[0]
+        return store_note(conn, ENCODER, "ana", new, row, NO_SIGNS, at, "a test", revision)
 
     boat = await database.write_all(note, "The boat is in Leith.", ana)
     revision = Revision((), (boat,), "a test")
