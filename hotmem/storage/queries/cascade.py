@@ -145,6 +145,7 @@ def delete(
     worded = conn.column(FIRST_SAID, values | {"affected": losing})
     conn.execute(RECALLS_OF_TURNS, values)
     effects.clear_caused_doubts(conn, user, turns=turns)
+    conn.execute(effects.REPETITIONS, values)
     removed = conn.execute(
         """DELETE FROM turns WHERE +user_key = :user AND id = ANY(:turns)
             RETURNING public_id, speaker""",

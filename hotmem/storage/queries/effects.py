@@ -174,6 +174,14 @@ def count_sources_gone(
     return groups_of(conn, user, [memory for memory, _ in gone])
 
 
+REPETITIONS: Final = """
+    DELETE FROM decisions WHERE +user_key = :user AND id IN (
+        SELECT d.id FROM sources x JOIN turns t ON t.id = x.turn
+            JOIN decision_memories l ON l.memory = x.memory JOIN decisions d ON d.id = l.decision
+        WHERE x.turn = ANY(:turns) AND d.action = 'repeated' AND d.decided_at = t.spoken_at)"""
+"""Records that turns, which are deleted, repeated a memory."""
+
+
 def clear_caused_doubts(
     conn: Connection,
     user: UserKey,

@@ -170,6 +170,7 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
         (one.user, keys),
     )
     effects.clear_caused_doubts(conn, one.user, turns=keys)
+    conn.execute(effects.REPETITIONS, {"user": one.user, "turns": keys})
     conn.execute("DELETE FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys))
     groups = effects.count_sources_gone(conn, one.user, affected)
     sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)

@@ -1,7 +1,7 @@
 """What is forgotten or withdrawn leaves the memory as the same history without it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
@@ -11,7 +11,15 @@ from hotmem.readings import store_understanding
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.storage.queries.jobs import UserRotation
-from hotmem.types import Category, Kind, NewMemory, Statement, Understanding, UserKey
+from hotmem.types import (
+    Category,
+    DecisionAction,
+    Kind,
+    NewMemory,
+    Statement,
+    Understanding,
+    UserKey,
+)
 from hotmem.types.maintenance import ForgetTurns
 from tests.storage.contract.story import ENCODER, NOW, adopt, lives_in, turn, user_key
 
@@ -77,6 +85,13 @@ def stored(conn: Connection, user: UserKey) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in conn.execute(STORED, (user,)).fetchall()]
 
 
+def repeated(conn: Connection, user: UserKey) -> list[tuple[str, datetime]]:
+    """What was said again, and when, by the records of decisions."""
+    known = {one.id: one.text for one in queries.memories.of_user(conn, user, NOW, past=True)}
+    made = queries.decisions.of_user(conn, user, 1000, [DecisionAction.REPEATED])
+    return [(known[one.memory_ids[0]], one.decided_at) for one in made]
+
+
 @pytest.mark.parametrize("seed", range(20))
 async def test_a_forgotten_turn_was_never_said(database: Database, seed: int) -> None:
     told, gone = history(seed), seed % LENGTH
@@ -85,7 +100,8 @@ async def test_a_forgotten_turn_was_never_said(database: Database, seed: int) ->
     await database.write_all(tell, "ben", told, {gone})
     await database.write(queries.forget.remove, ana, ForgetTurns((f"t{gone}",)))
     await database.write_all(read_again, dict(enumerate(told)))
-    assert await database.read(stored, ana) == await database.read(stored, ben)
+    for state in (stored, repeated):
+        assert await database.read(state, ana) == await database.read(state, ben)
     assert not await database.read_all(queries.maintenance.faults)
 
 
