@@ -82,8 +82,8 @@ def is_read(conn: Connection, turn: SaidTurn, statement: Statement) -> bool:
 def is_late(conn: Connection, turn: SaidTurn) -> bool:
     """Whether the user's latest turn was read before this one, as when this is read again."""
     return conn.exists(
-        """SELECT 1 FROM (SELECT id FROM turns WHERE user_key = ?
-                ORDER BY spoken_at DESC, id DESC LIMIT 1) t
+        """SELECT 1 FROM (SELECT max(id) AS id FROM turns WHERE session = (SELECT id FROM sessions
+                WHERE user_key = ? ORDER BY order_time DESC, id DESC LIMIT 1)) t
             WHERE t.id <> ? AND NOT EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id)""",
         (turn.user, turn.key),
     )
