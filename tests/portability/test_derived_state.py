@@ -32,25 +32,31 @@ def say(conn: Connection, user: str, told: Sequence[Statement], start: int, sess
         store_understanding(conn, key, Understanding((statement,)))
 
 
-@pytest.mark.parametrize("seed", range(8))
-async def test_an_import_that_was_rolled_back_was_never_made(tmp_path: Path, seed: int) -> None:
-    imported_at = (-30, 6, 13)[seed % 3]
+@pytest.mark.parametrize(
+    ("seed", "length"), [*((seed, 12) for seed in range(8)), (4, 24), (9, 24), (29, 24)]
+)
+async def test_an_import_that_was_rolled_back_was_never_made(
+    tmp_path: Path, seed: int, length: int
+) -> None:
+    half, imported_at = length // 2, (-30, length // 2, length + 1)[seed % 3]
+    before, after = history(seed, length), history(seed + 9000, length)[:half]
     async with Memory.open(tmp_path / "memory.db", background(BackgroundMode.OFF)) as memory:
         database, file = memory.runtime.database, tmp_path / "export.jsonl"
-        await database.write_all(say, "carla", history(seed + 500)[:6], imported_at, "imported")
+        imported = history(seed + 5000, length)[:half]
+        await database.write_all(say, "carla", imported, imported_at, "imported")
         lines = [line async for line in memory.export("carla")]
         file.write_text("\n".join(lines).replace('"carla"', '"ana"'), "utf-8")
         for user in ("ana", "ben"):
-            await database.write_all(say, user, history(seed), 0, "before")
+            await database.write_all(say, user, before, 0, "before")
             if user == "ana":
                 await memory.import_records(file)
-            await database.write_all(say, user, history(seed + 900)[:8], 20, "after")
+            await database.write_all(say, user, after, length + 20, "after")
         ana, ben = [await database.write_all(user_key, user) for user in ("ana", "ben")]
         decisions = await database.read(queries.decisions.of_user, ana, 1000)
         (made,) = [one for one in decisions if one.action is DecisionAction.IMPORTED]
         await database.write(queries.undoing.undo, ana, made.id, NOW + timedelta(days=50))
         await importer.revert_imports(memory.runtime.storage, memory.runtime.priority)
-        told = dict(enumerate(history(seed))) | dict(enumerate(history(seed + 900), 20))
+        told = dict(enumerate(before)) | dict(enumerate(after, length + 20))
         await database.write_all(read_again, told)
         assert await database.read(stored, ana) == await database.read(stored, ben)
 

@@ -23,6 +23,10 @@ RECENT_TURNS: Final = 50
 """Latest turns in which corrected words are looked for."""
 
 
+LATEST_TURNS: Final = 100
+"""Latest turns that are looked at to tell whether a turn is read out of order."""
+
+
 class SaidTurn(NamedTuple):
     """A turn from which statements are read.
 
@@ -80,12 +84,12 @@ def is_read(conn: Connection, turn: SaidTurn, statement: Statement) -> bool:
 
 
 def is_late(conn: Connection, turn: SaidTurn) -> bool:
-    """Whether the user's latest turn was read before this one, as when this is read again."""
+    """Whether one of the user's latest turns was read before this one, which is read again."""
     return conn.exists(
-        """SELECT 1 FROM (SELECT max(id) AS id FROM turns WHERE session = (SELECT id FROM sessions
-                WHERE user_key = ? ORDER BY order_time DESC, id DESC LIMIT 1)) t
-            WHERE t.id <> ? AND NOT EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id)""",
-        (turn.user, turn.key),
+        """SELECT 1 FROM (SELECT id FROM turns WHERE user_key = ?
+                ORDER BY spoken_at DESC, id DESC LIMIT ?) t
+            WHERE t.id > ? AND NOT EXISTS (SELECT 1 FROM pending_turns p WHERE p.turn = t.id)""",
+        (turn.user, LATEST_TURNS, turn.key),
     )
 
 

@@ -36,11 +36,11 @@ STORED: Final = """
     FROM memories m WHERE m.user_key = ? AND m.merged_into IS NULL ORDER BY m.said_at, m.id"""
 
 
-def history(seed: int) -> list[Statement]:
+def history(seed: int, length: int = LENGTH) -> list[Statement]:
     """Statements that confirm, end and deny each other."""
     random = Random(seed)
     told = []
-    for _ in range(LENGTH):
+    for _ in range(length):
         if random.random() < 0.5:
             told.append(lives_in(random.choice(("Leith", "Oban", "Rome", "Faro")), len(TEXT)))
         else:
