@@ -31,6 +31,7 @@ from hotmem.tools.maintenance import (
     memory_decisions,
     validate_storage,
 )
+from hotmem.tools.registry import tool
 from hotmem.types import (
     Category,
     DecisionAction,
@@ -96,37 +97,31 @@ async def other(tmp_path: Path, open_memory: OpenMemory) -> AsyncIterator[Memory
         yield opened
 
 
+CONVERSATION = (
+    (9_000, "elsewhere", "My dog is called Paola."),
+    (9_001, "elsewhere", "No, I said Potola, not Paola."),
+    (9_002, "elsewhere", "I live in Porto."),
+    (9_003, "elsewhere", "I moved to Leeds."),
+    (9_100, "monday", "Rui wants to open a bakery."),
+)
+"""When what was said, in minutes, and in which session."""
+
+
 async def add_conversation(memory: Memory) -> None:
     """Store a conversation of Ana.
 
     Facts, a correction, a reminder, and a note with tags; summarised, with weights and a quality
     record.
     """
-    for number, text in enumerate(
-        (
-            "My dog is called Paola.",
-            "No, I said Potola, not Paola.",
-            "I live in Porto.",
-            "I moved to Leeds.",
-        )
-    ):
-        await memory.remember(
-            said(text, session="elsewhere", minutes=9_000 + number, name=f"e{number}")
-        )
-    await memory.remember(
-        said("Rui wants to open a bakery.", session="monday", minutes=9_100, name="e9")
-    )
+    for minutes, session, text in CONVERSATION:
+        await memory.remember(said(text, session=session, minutes=minutes, name=f"e{minutes}"))
     for session in ("elsewhere", "monday"):
         await memory.end_session(user_id="ana", session_id=session)
     await memory.settle()
-    await memory.store_memory(
-        "The boiler's serial number is 44 B 19.",
-        user_id="ana",
-        context={"tags": ["heating", "dog"]},
-    )
-    block = await memory.recall(
-        "What is my dog called?", user_id="ana", at=START + timedelta(days=30)
-    )
+    boiler, tags = "The boiler's serial number is 44 B 19.", {"tags": ["heating", "dog"]}
+    await memory.store_memory(boiler, user_id="ana", context=tags)
+    later = START + timedelta(days=30)
+    block = await memory.recall("What is my dog called?", user_id="ana", at=later)
     await memory.feedback(block, reply="She's called Potola!")
 
 
@@ -228,12 +223,18 @@ async def test_imported_statements_that_are_repeated_survive_an_undo(
     await memory.settle()
     for number in range(3):
         await memory.remember(said("I live in Leeds.", session="after", minutes=90_000 + number))
+    await memory.remember(said("No, I said Carlota, not Potola.", session="after", minutes=90_009))
     await memory.store_memory("The boiler's serial number is 44 B 19.", user_id="ana")
     await memory.settle()
+    known = {one.text: one.id for one in await memory.memories("ana")}
+    edit = {"id": known["Ana's dog is called Carlota."], "content": "Ana's dog is called Carla."}
+    await tool("edit_memory").call(memory, "ana", edit)
     (decision,) = await decisions(memory, DecisionAction.IMPORTED)
     await undo(memory, decision.id)
     await memory.settle()
     held = {one.text: one.confirmations for one in await memory.memories("ana", past=True)}
+    assert held.pop("Ana's dog is called Carla.") == 0, "a person's edit of a correction stays"
+    assert held.pop("Ana's dog is called Carlota.") == 0, "with what was edited"
     assert held == {"Ana lives in Leeds.": 2, "The boiler's serial number is 44 B 19.": 0}
     assert (await validate_storage(memory, "ana", NoArguments())).sound
 

@@ -55,8 +55,9 @@ DETACH_STORED: Final = """
 """Detaches memories from the import that were stored again."""
 
 CORRECTIONS: Final = """
-    SELECT id FROM memories WHERE +user_key = :user AND amends = ANY(:keys) AND stored_at IS NULL"""
-"""Memories read from turns that corrected others."""
+    SELECT id FROM memories m WHERE +user_key = :user AND amends = ANY(:keys) AND stored_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM memories o WHERE o.amends = m.id OR o.merged_into = m.id)"""
+"""Memories read from turns that corrected others, and not edited or merged since."""
 
 READ_AGAIN: Final = """
     INSERT INTO pending_turns (turn, user_key) SELECT DISTINCT x.turn, t.user_key
@@ -161,22 +162,21 @@ def _delete_turns(conn: Connection, one: RollbackState) -> bool:
         "SELECT memory, count(*) FROM sources WHERE turn = ANY(?) GROUP BY memory",
         (keys,),
     ).fetchall()
-    affected_keys = [memory for memory, _ in affected]
-    first = {"user": one.user, "turns": keys, "affected": affected_keys}
-    worded = conn.column(cascade.FIRST_SAID, first)
+    losing = [memory for memory, _ in affected]
+    said = {"user": one.user, "turns": keys, "affected": losing}
+    worded = conn.column(cascade.FIRST_SAID, said)
     entities = conn.column("SELECT DISTINCT entity FROM turn_entities WHERE turn = ANY(?)", (keys,))
     sessions = conn.column(
-        "SELECT DISTINCT session FROM turns WHERE +user_key = ? AND id = ANY(?)",
-        (one.user, keys),
+        "SELECT DISTINCT session FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys)
     )
     effects.clear_caused_doubts(conn, one.user, turns=keys)
-    conn.execute(effects.REPETITIONS, {"user": one.user, "turns": keys})
+    conn.execute(effects.REPETITIONS, said)
     conn.execute("DELETE FROM turns WHERE +user_key = ? AND id = ANY(?)", (one.user, keys))
     groups = effects.count_sources_gone(conn, one.user, affected)
     sourceless = """SELECT id FROM memories WHERE +user_key = ? AND id = ANY(?)
         AND stored_at IS NULL AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = memories.id)
     """
-    alone = conn.column(sourceless, (one.user, affected_keys))
+    alone = conn.column(sourceless, (one.user, losing))
     _delete_imported(conn, one, [*{*worded, *alone}], groups)
     _delete_unmentioned(conn, one.user, entities)
     for session in sessions:
