@@ -384,7 +384,9 @@ def last_question(doc: Doc) -> Span | None:
     if not sentences:
         return None
     last = sentences[-1]
-    return last if asks(without_opening(list(last)) or list(last)) else None
+    words = without_opening([*last]) or [*last]
+    by_word = last[-1].text not in ".!" and any(one.tag_ in WH for one in words[:2])
+    return last if by_word or asks(words) else None
 
 
 def asks(tokens: Sequence[Token]) -> bool:
@@ -398,15 +400,13 @@ def asks(tokens: Sequence[Token]) -> bool:
     if tokens[-1].text == "?":
         return True
     verb = next((token for token in tokens[:3] if token.pos_ == "AUX"), None)
-    if verb is None:
+    if verb is None or (verb != tokens[0] and tokens[0].tag_ not in WH):
         return False
-    subject = next(
-        (child for word in (verb, verb.head) for child in word.children if child.dep_ in SUBJECTS),
-        None,
-    )
-    if tokens[0].tag_ in WH:
-        return subject is None or subject == tokens[0] or subject.i > verb.i
-    return verb == tokens[0] and subject is not None and subject.i > verb.i
+    words = (child for word in (verb, verb.head) for child in word.children)
+    subject = next((child for child in words if child.dep_ in SUBJECTS), None)
+    if subject is None or subject == tokens[0]:
+        return verb != tokens[0]  # "who called?"
+    return subject.i > verb.i
 
 
 def _alone(answer: Doc | Span, speaker: str) -> str:
