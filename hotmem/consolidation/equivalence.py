@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hotmem.text.numerals import PLURALS, Numeral, parse_below_hundred, parse_digits, parse_numeral
 from hotmem.text.stemming import stem
 from hotmem.text.word_sets import wordlist
-from hotmem.understanding.animate_nouns import ANIMATE
+from hotmem.understanding.lexicon import ANIMATE
 
 _TABLE: Final = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 

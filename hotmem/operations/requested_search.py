@@ -50,7 +50,7 @@ from hotmem.types import (
     UserKey,
     Vector,
 )
-from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
+from hotmem.understanding.lexicon import ACQUAINTANCES, FAMILY
 from hotmem.understanding.query.command_rules import find_described_deletion
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.requested import NOUNS, Requested, RequestedKind

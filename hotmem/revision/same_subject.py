@@ -13,7 +13,9 @@ from typing import Final, TypeAlias
 from hotmem.text.word_sets import wordlist
 from hotmem.types import KnownSubjects
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.animate_nouns import (
+from hotmem.understanding.facts.relations import COMPLEMENTS, HAS
+from hotmem.understanding.facts.third_person import SECOND_PERSON, to_third_person
+from hotmem.understanding.lexicon import (
     ANIMATE,
     ELDERS,
     FEMALE,
@@ -21,8 +23,6 @@ from hotmem.understanding.animate_nouns import (
     SHARED_ROLES,
     UNIQUE_ROLES,
 )
-from hotmem.understanding.facts.relations import COMPLEMENTS, HAS
-from hotmem.understanding.facts.third_person import SECOND_PERSON, to_third_person
 from hotmem.understanding.query.entities import PERSON_NOUNS, is_time
 
 _POSSESSIVE: Final = re.compile(r"(?<=\w)['’]s? ")

@@ -23,9 +23,9 @@ from hotmem.understanding.facts.instructions.safety import (
     preferred_name,
     refused_name,
 )
-from hotmem.understanding.facts.lexicon import LASTING_ADJECTIVES
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION
+from hotmem.understanding.lexicon import LASTING_ADJECTIVES
 from hotmem.understanding.private_statements import is_shown_unasked
 
 MAX_FACTS: Final = 6

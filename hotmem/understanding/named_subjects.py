@@ -12,8 +12,8 @@ from hotmem.models.reader import Effects, Reader
 from hotmem.text.word_sets import wordlist
 from hotmem.types import StoredMemory
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.animate_nouns import ANIMATE, FEMALE, MALE, PETS
 from hotmem.understanding.facts.relations import IS_CALLED
+from hotmem.understanding.lexicon import ANIMATE, FEMALE, MALE, PETS
 
 SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _OWNED: Final = frozenset({"ROOT", "compound"})

@@ -13,7 +13,7 @@ from hotmem.text.passages import SENTENCE_END
 from hotmem.text.stemming import STOP_STEMS, stems, terms
 from hotmem.text.word_sets import word_sets
 from hotmem.types import Evidence
-from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
+from hotmem.understanding.lexicon import ACQUAINTANCES, FAMILY
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 
 MIN_SIMILARITY: Final = 0.4

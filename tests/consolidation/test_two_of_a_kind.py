@@ -21,9 +21,9 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import MemoryRecord, Statement, Understanding
-from hotmem.understanding.animate_nouns import ANIMATE, UNIQUE_ROLES
 from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.relations import COMPLEMENTS, HAS, IS_CALLED, Relation
+from hotmem.understanding.lexicon import ANIMATE, UNIQUE_ROLES
 from tests.conversation import START, said
 
 RELATIONS: Final = sorted(

@@ -15,7 +15,6 @@ from hotmem.text.numerals import CARDINALS, ORDINALS, numbers
 from hotmem.text.stemming import STOP_STEMS, stem, stems
 from hotmem.types import Category, Kind, Role, Statement, Turn
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.animate_nouns import ANIMATE
 from hotmem.understanding.extraction.proposals import RELATIONS, Proposal, speaker_of
 from hotmem.understanding.facts.assertion import (
     VERB_TAGS,
@@ -28,6 +27,7 @@ from hotmem.understanding.facts.assertion import (
 from hotmem.understanding.facts.corrections import retracted_spans
 from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.facts.tags import circumstance_tags, tag_spans, tags_within
+from hotmem.understanding.lexicon import ANIMATE
 from hotmem.understanding.query.entities import find_entities
 
 UNSTATED: Final = Relation("")

@@ -7,14 +7,6 @@ from hotmem.temporal import Granularity, TimeMention, format_time_bare
 from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.understanding import Token
 from hotmem.understanding.facts.clauses import Clause, Tense
-from hotmem.understanding.facts.lexicon import (
-    DETAIL_NOUNS,
-    GOAL_NOUNS,
-    HOBBY_NOUNS,
-    LASTING_ADJECTIVES,
-    NAMEABLE_NOUNS,
-    TRAIT_ADJECTIVES,
-)
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
@@ -46,6 +38,14 @@ from hotmem.understanding.facts.relations import (
 )
 from hotmem.understanding.facts.spelled_codes import code_after, spelled_code
 from hotmem.understanding.facts.subjects import Subject
+from hotmem.understanding.lexicon import (
+    DETAIL_NOUNS,
+    GOAL_NOUNS,
+    HOBBY_NOUNS,
+    LASTING_ADJECTIVES,
+    NAMEABLE_NOUNS,
+    TRAIT_ADJECTIVES,
+)
 from hotmem.understanding.query.entities import is_name
 
 _WORDS: Final = word_sets(__file__)

@@ -16,7 +16,6 @@ from hotmem.text.word_sets import wordlist
 from hotmem.types import Category, EventTime, Interval, Kind, Statement, Understanding
 from hotmem.types.understanding import Doc, Token
 from hotmem.understanding.facts.clauses import Clause
-from hotmem.understanding.facts.lexicon import EVENT_NOUNS, EVENT_VERBS, NOTABLE_EVENT_VERBS
 from hotmem.understanding.facts.predicates import Fact, complement, inner_phrase
 from hotmem.understanding.facts.relations import (
     BORN_IN,
@@ -45,6 +44,7 @@ from hotmem.understanding.facts.time_direction import (
     is_future,
     resolve_times,
 )
+from hotmem.understanding.lexicon import EVENT_NOUNS, EVENT_VERBS, NOTABLE_EVENT_VERBS
 from hotmem.understanding.query.cues import DIRECT_QUESTION
 from hotmem.understanding.query.entities import is_name
 

@@ -10,7 +10,6 @@ from itertools import pairwise
 from typing import Final
 
 from hotmem.types.understanding import Doc, Token
-from hotmem.understanding.animate_nouns import ELDERS
 from hotmem.understanding.facts.assertion import VERB_TAGS
 from hotmem.understanding.facts.clauses import drops_subject
 from hotmem.understanding.facts.corrections import repair_spans
@@ -23,6 +22,7 @@ from hotmem.understanding.facts.third_person import (
     third_person_verb,
     without_stutter,
 )
+from hotmem.understanding.lexicon import ELDERS
 
 BOT: Final = "the bot"
 """Whom the speaker talks to."""

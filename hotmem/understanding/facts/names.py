@@ -11,13 +11,12 @@ from typing import Final
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Statement
 from hotmem.types.understanding import Doc
-from hotmem.understanding.animate_nouns import SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
 from hotmem.understanding.facts.instructions.safety import is_refused
-from hotmem.understanding.facts.lexicon import NAMEABLE_NOUNS
 from hotmem.understanding.facts.relations import ANY_NAME, IS_CALLED
 from hotmem.understanding.facts.subjects import canonical
 from hotmem.understanding.facts.third_person import sentence
+from hotmem.understanding.lexicon import NAMEABLE_NOUNS, SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.query.entities import is_name
 
 _NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"

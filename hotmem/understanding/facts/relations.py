@@ -8,9 +8,9 @@ from hotmem.temporal import TimeMention
 from hotmem.text.word_sets import word_sets
 from hotmem.types import Category, Kind, Statement, Termination
 from hotmem.types.understanding import Token
-from hotmem.understanding.animate_nouns import FAMILY, PETS
 from hotmem.understanding.facts.clauses import misattached_verb
 from hotmem.understanding.facts.third_person import QUANTIFIERS, UNRESOLVED
+from hotmem.understanding.lexicon import FAMILY, PETS
 
 _WORDS: Final = word_sets(__file__)
 

@@ -11,10 +11,8 @@ from hotmem.temporal import WEEKDAYS, TimeMention
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction, EventTime, Statement, Termination, Understanding
 from hotmem.types.understanding import Doc, Token
-from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, FEMALE, MALE
 from hotmem.understanding.facts.clauses import Clause, Tense
 from hotmem.understanding.facts.events import RELOCATION_VERBS, find_ended_activity
-from hotmem.understanding.facts.lexicon import EVENT_NOUNS, EXCLUSIVE_VALUES
 from hotmem.understanding.facts.predicates import Fact, first_mention
 from hotmem.understanding.facts.relations import (
     HAS_TO,
@@ -39,6 +37,14 @@ from hotmem.understanding.facts.relations import (
 from hotmem.understanding.facts.spelled_codes import is_code_token, keeps_codes_whole
 from hotmem.understanding.facts.subjects import Subject
 from hotmem.understanding.facts.third_person import FIRST_PERSON_PRONOUNS, sentence, to_third_person
+from hotmem.understanding.lexicon import (
+    ANIMATE,
+    ELDERS,
+    EVENT_NOUNS,
+    EXCLUSIVE_VALUES,
+    FEMALE,
+    MALE,
+)
 from hotmem.understanding.query.entities import is_name
 
 _MULTIPLE_RELATIONS: Final = frozenset({LIVES_IN, STUDIES_AT, WORKS_AS, WORKS_AT})

@@ -9,10 +9,9 @@ from typing import Final
 from hotmem.temporal import WEEKDAYS
 from hotmem.text.word_sets import word_sets
 from hotmem.types.understanding import Token
-from hotmem.understanding.animate_nouns import ANIMATE, ELDERS, UNIQUE_ROLES
-from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS
 from hotmem.understanding.facts.relations import DISCOURSE
 from hotmem.understanding.facts.third_person import FIRST_PERSON_POSSESSIVES, FIRST_PERSON_PRONOUNS
+from hotmem.understanding.lexicon import ANIMATE, DETAIL_NOUNS, ELDERS, EVENT_NOUNS, UNIQUE_ROLES
 from hotmem.understanding.query.entities import is_name
 
 _WORDS: Final = word_sets(__file__)

@@ -13,8 +13,7 @@ from hotmem.temporal.units import MONTHS
 from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types import Interval
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.animate_nouns import ANIMATE
-from hotmem.understanding.facts.lexicon import EVENT_NOUNS
+from hotmem.understanding.lexicon import ANIMATE, EVENT_NOUNS
 from hotmem.understanding.query.analyzer import FUTURE_WORDS, refers_to_future
 
 _TO_TIME: Final = re.compile(r"\s+to\s+\w", re.IGNORECASE)

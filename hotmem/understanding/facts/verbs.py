@@ -23,7 +23,6 @@ from hotmem.understanding.facts.events import (
     read_event,
     rescheduled_event,
 )
-from hotmem.understanding.facts.lexicon import DETAIL_NOUNS, EVENT_NOUNS, FREQUENCY_VERBS
 from hotmem.understanding.facts.predicates import (
     Fact,
     complement,
@@ -66,6 +65,7 @@ from hotmem.understanding.facts.statements import to_statement
 from hotmem.understanding.facts.subjects import Subject, resolve
 from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.facts.time_direction import current_times
+from hotmem.understanding.lexicon import DETAIL_NOUNS, EVENT_NOUNS, FREQUENCY_VERBS
 from hotmem.understanding.query.entities import is_name
 
 _WORDS: Final = word_sets(__file__)

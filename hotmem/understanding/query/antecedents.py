@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from hotmem.text.word_sets import wordlist
 from hotmem.types.understanding import Doc, Token
-from hotmem.understanding.animate_nouns import FEMALE, MALE
+from hotmem.understanding.lexicon import FEMALE, MALE
 from hotmem.understanding.query.ambiguity import PLURALS, SINGULAR_PEOPLE
 from hotmem.understanding.query.cues import is_question
 from hotmem.understanding.query.entities import (

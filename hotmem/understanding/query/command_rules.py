@@ -12,7 +12,7 @@ from hotmem.text.passages import truncate_middle
 from hotmem.text.stemming import STOP_STEMS, terms
 from hotmem.text.validation import normalize
 from hotmem.types import Interval
-from hotmem.understanding.animate_nouns import ACQUAINTANCES, FAMILY
+from hotmem.understanding.lexicon import ACQUAINTANCES, FAMILY
 from hotmem.understanding.query.commands import DELETIONS, Command, CommandKind
 from hotmem.understanding.query.off_record import find_record_request
 

@@ -10,7 +10,7 @@ from hotmem.temporal import CALENDAR
 from hotmem.text.stemming import terms
 from hotmem.text.word_sets import word_sets, wordlist
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.animate_nouns import ACQUAINTANCES, ELDERS, FAMILY, PETS
+from hotmem.understanding.lexicon import ACQUAINTANCES, ELDERS, FAMILY, PETS
 
 MAX_NGRAM: Final = 3
 """Length of the longest n-gram."""

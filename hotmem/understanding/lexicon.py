@@ -3,9 +3,33 @@
 from typing import Final
 
 from hotmem.text.word_sets import word_sets, wordlist
-from hotmem.understanding.animate_nouns import ANIMATE
 
 _WORDS: Final = word_sets(__file__)
+
+ELDERS: Final = _WORDS["elders"]
+"""Nouns that are used like names: "Grandma lives in a nursing home"."""
+
+FAMILY: Final = ELDERS | _WORDS["family"]
+
+ACQUAINTANCES: Final = _WORDS["acquaintances"]
+
+PETS: Final = _WORDS["pets"]
+
+UNIQUE_ROLES: Final = _WORDS["unique_roles"]
+"""Roles that one person holds at a time: "my wife" and "my wife Clara" are the same."""
+
+SHARED_ROLES: Final = _WORDS["shared_roles"]
+"""Roles that several people hold: a second name does not supersede the first, and "my friend" may
+be a different one each time."""
+
+FEMALE: Final = _WORDS["female"]
+"""Nouns for women and girls, whom "he" does not mean."""
+
+MALE: Final = _WORDS["male"]
+"""Nouns for men and boys, whom "she" does not mean."""
+
+ANIMATE: Final = FAMILY | ACQUAINTANCES | PETS
+"""All people and pets that a speaker may call "my"."""
 
 EXCLUSIVE_VALUES: Final = (
     frozenset({"single", "married", "engaged", "divorced", "widowed", "separated"}),
