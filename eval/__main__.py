@@ -16,13 +16,11 @@ from eval.language.commands import commands
 from eval.language.corrections import corrections
 from eval.language.dates_and_tasks import dates, tasks
 from eval.language.dialogues import dialogues
-from eval.language.extraction import extraction
-from eval.language.facts import facts
 from eval.language.forgetting import forgetting
-from eval.language.identity import identity
 from eval.language.names import names
 from eval.language.need import need, train_needs
 from eval.language.plans import plans
+from eval.language.relation_training import train_relations
 from eval.language.secret_training import train_secrets
 from eval.language.statement_training import train_meant, train_wishes
 from eval.language.time import time
@@ -57,16 +55,13 @@ for command in (
     commands,
     corrections,
     truth,
-    facts,
     forgetting,
-    identity,
     names,
     need,
     plans,
     dates,
     tasks,
     dialogues,
-    extraction,
     time,
     tools,
     tags,
@@ -82,6 +77,7 @@ for command in (
     train_needs,
     train_wishes,
     train_meant,
+    train_relations,
     train_network,
 ):
     app.command(command.__name__.replace("_", "-"))(command)

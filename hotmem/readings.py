@@ -6,7 +6,7 @@ A statement confirms the memory that it repeats, or becomes one; what it contrad
 doubt (`supersession`).
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -47,6 +47,7 @@ def store_understanding(
     turn: int,
     understanding: Understanding,
     revision: Revision = NO_REVISION,
+    later: Mapping[str, Supersession] = {},
     *,
     to_model: bool = False,
 ) -> None:
@@ -59,6 +60,8 @@ def store_understanding(
         turn: Row number of the turn.
         understanding: What was read of it.
         revision: Memories that end, or become possibly outdated, because of its words as a whole.
+        later: What ends its statements, or makes them possibly outdated, by their text, though it
+            was stored before.
         to_model: Whether the turn then waits to be sent to a language model.
     """
     queries.users.lock_owners(conn, "turns", [turn])
@@ -77,14 +80,17 @@ def store_understanding(
         for correction in understanding.corrections
         if (memory := _correct(conn, said, correction)) is not None
     }
-    stored = [
-        store_statement(conn, said, statement)
+    stored = {
+        statement: store_statement(conn, said, statement)
         for statement in understanding.statements
         if not any(statement.start < one.stop and one.start < statement.stop for one in corrected)
         and not queries.statements.is_read(conn, said, statement)
-    ]
-    memories = [*corrected.values(), *(memory for memory, _ in stored)]
-    confirmed = {name for _, name in stored}
+    }
+    for statement, (memory, repeated) in stored.items():
+        if repeated is None and statement.text in later:
+            _apply_known(conn, said.user, memory, later[statement.text])
+    memories = [*corrected.values(), *(memory for memory, _ in stored.values())]
+    confirmed = {name for _, name in stored.values()}
     apply_effects(
         conn,
         said.user,

@@ -23,22 +23,16 @@ from hotmem.models import Encoder, encode_tokens
 from hotmem.readings import store_understanding
 from hotmem.retrieval.context import FormerEncoder, RetrievalContext
 from hotmem.retrieval.fusion import reciprocal_rank_fusion
-from hotmem.revision.supersession import (
-    about_another,
-    is_as_corrected,
-    is_near,
-    revise,
-)
+from hotmem.revision.supersession import about_another, is_as_corrected, is_near, revise, said_later
 from hotmem.storage import Storage, queries
 from hotmem.storage.database import Connection
 from hotmem.storage.queries.jobs import DueSession
-from hotmem.storage.queries.memories import current_before
 from hotmem.storage.search.searches import IndexOf, LexicalSearch, VectorSearch, run
 from hotmem.text.stemming import terms
 from hotmem.types import (
-    Correction,
     EvidenceKind,
     JobKind,
+    Kind,
     Profile,
     QueryVectors,
     Revision,
@@ -47,6 +41,7 @@ from hotmem.types import (
     SignBits,
     StoredMemory,
     SummaryInput,
+    Supersession,
     Topic,
     Turn,
     TurnContext,
@@ -56,7 +51,7 @@ from hotmem.types import (
 )
 from hotmem.understanding.private_statements import is_private, is_shown_unasked
 from hotmem.understanding.query.entities import word_ngrams
-from hotmem.understanding.turn_reader import MIN_KEPT, TurnReader, parsed_text
+from hotmem.understanding.turn_reader import MIN_COMPARED, TurnReader, parsed_text
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -175,7 +170,7 @@ async def understand_turns(
     for place, ((key, turn), understanding) in enumerate(
         zip(waiting, understandings, strict=True), 1
     ):
-        revision = await _revision(context, key, turn, understanding)
+        revision, later = await _effects(context, key, turn, understanding)
         await context.storage.database.write_all(
             queries.claims.finish_all,
             context.worker_id if last and place == len(waiting) else None,
@@ -184,39 +179,35 @@ async def understand_turns(
             key,
             understanding,
             revision,
+            later,
             to_model=context.extracts,
         )
 
 
-async def _revision(
+async def _effects(
     context: WriteContext, key: int, turn: Turn, understanding: Understanding
-) -> Revision:
-    """What a turn does to stored memories."""
-    user = await _user(context.storage, turn) if understanding.lasting >= MIN_KEPT else None
+) -> tuple[Revision, Mapping[str, Supersession]]:
+    """What a turn does to stored memories, and what those said later do to its statements."""
+    user = await _user(context.storage, turn) if understanding.lasting >= MIN_COMPARED else None
     if user is None:
-        return Revision()
-    return await find_revision(
-        context,
-        user,
-        parsed_text(turn),
-        understanding.named,
-        understanding.corrections,
-        key=key,
-        speaker=turn.speaker,
-        lasting=understanding.lasting,
-    )
+        return Revision(), {}
+    text, named, speaker = parsed_text(turn), understanding.named, turn.speaker
+    revision = await find_revision(context, user, text, understanding, speaker, key)
+    read, around = context.storage.database.read, queries.memories.current_around
+    states, at = understanding.statements, turn.spoken_at
+    if not states or not await read(around, user, key, (), 1, after=True):
+        return revision, {}
+    later = await _candidates(context, user, text, named, speaker, key, after=True)
+    return revision, await asyncio.to_thread(said_later, context.reader, states, at, later, speaker)
 
 
 async def find_revision(
     context: WriteContext,
     user: UserKey,
     text: str,
-    named: frozenset[str],
-    corrections: Sequence[Correction] = (),
-    *,
-    key: int | None = None,
+    understanding: Understanding,
     speaker: str | None,
-    lasting: float = 1.0,
+    key: int | None = None,
 ) -> Revision:
     """Find what a new text does to stored memories; nothing if it cannot be compared.
 
@@ -224,11 +215,9 @@ async def find_revision(
         context: The resources of the write path.
         user: The user.
         text: The text, as it was said or stored.
-        named: Names in its subjects (`Understanding.named`).
-        corrections: What it corrects; memories that have the right value stay.
-        key: Row number of the turn; None for what is stored without one.
+        understanding: What was read of it. Memories that have what it corrects to stay.
         speaker: The name that stands for the user in stored memories.
-        lasting: Probability that it holds something lasting (`Understanding.lasting`).
+        key: Row number of the turn; None for what is stored without one.
 
     Raises:
         StoreError: If the database cannot be read.
@@ -236,15 +225,16 @@ async def find_revision(
     if not context.reader.reads(text):
         return Revision()
     try:
-        found = await _candidates(context, user, text, named, key, speaker)
+        found = await _candidates(context, user, text, understanding.named, speaker, key)
     except StoreError:
         raise
     except Exception as error:  # what it states is kept all the same
         log.warning("text not compared with what is known", error=type(error).__name__)
         return Revision()
-    known = [memory for memory in found if not is_as_corrected(memory, corrections)]
+    known = [one for one in found if not is_as_corrected(one, understanding.corrections)]
     effects = await asyncio.to_thread(context.reader.compare, known, text, speaker)
-    return revise(known, effects, context.reader.limits, lasting)
+    states, lasting = understanding.statements, understanding.lasting
+    return revise(known, effects, context.reader.limits, states, lasting)
 
 
 async def _candidates(
@@ -252,20 +242,22 @@ async def _candidates(
     user: UserKey,
     text: str,
     named: frozenset[str],
-    key: int | None,
     speaker: str | None,
+    key: int | None,
+    *,
+    after: bool = False,
 ) -> list[StoredMemory]:
-    """Current memories that a text may change: near to it, as secret, and not about others."""
+    """Current memories near to a text, as secret unless they are plans, and not about others."""
     vectors = await asyncio.to_thread(query_vectors, context, text)
     engine = context.storage.engine
     found = await context.storage.database.read(
-        _find_candidates, user, key, terms(text), vectors, engine.indexes(user)
+        _find_candidates, user, key, terms(text), vectors, engine.indexes(user), after
     )
     known = [
         memory
         for memory in found
         if context.reader.reads(memory.text)
-        and is_private(memory.text) == is_private(text)
+        and (memory.kind is Kind.REMINDER or is_private(memory.text) == is_private(text))
         and not about_another(memory, named, text, speaker)
     ]
     texts = [memory.text for memory in known]
@@ -280,8 +272,9 @@ def _find_candidates(
     terms: Sequence[str],
     vectors: QueryVectors,
     index_of: IndexOf,
+    after: bool,
 ) -> list[StoredMemory]:
-    """Current memories from before a turn that it may change.
+    """Current memories from before a turn or after it that are near to it.
 
     Args:
         conn: A connection.
@@ -290,6 +283,7 @@ def _find_candidates(
         terms: Its words.
         vectors: Its embeddings.
         index_of: The user's indexes.
+        after: Whether those from after it are wanted.
     """
     searches = (
         LexicalSearch(EvidenceKind.MEMORY, terms, NEAREST),
@@ -297,7 +291,8 @@ def _find_candidates(
     )
     rankings = run(conn, user, searches, index_of)
     ranked = reciprocal_rank_fusion([key for key, _ in ranking] for ranking in rankings)
-    return current_before(conn, user, turn, [key for key, _ in ranked[:NEAREST]], LATEST)
+    nearest = [key for key, _ in ranked[:NEAREST]]
+    return queries.memories.current_around(conn, user, turn, nearest, LATEST, after)
 
 
 def query_vectors(context: WriteContext | RetrievalContext, text: str) -> QueryVectors:

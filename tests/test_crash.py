@@ -147,8 +147,8 @@ def check(path: Path, held: set[int]) -> None:
         assert number("SELECT count(DISTINCT turn) FROM sources") == len(held)
         assert (
             number(
-                "SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%lucky "
-                "number%'"
+                "SELECT count(*) FROM memories WHERE valid_until IS NULL AND text LIKE '%is "
+                "called Bo%'"
             )
             <= 1
         )

@@ -135,8 +135,9 @@ async def _remember(path: Path, first: int, out: Connection) -> None:
 
 def turn(number: int) -> Turn:
     """Return the turn with a number."""
+    letters = "".join(chr(ord("a") + int(digit)) for digit in str(number))
     text = (
-        f"My friend Bea{number} lives in Porto. My lucky number is {number}. I like walnuts "
+        f"My friend Bea{number} lives in Porto. My name is Bo{letters}. I like walnuts "
         f"with number {number}."
     )
     session, at = f"session {number // 10}", START + timedelta(minutes=number)

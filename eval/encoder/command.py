@@ -10,11 +10,11 @@ import typer
 
 from eval.arguments import AsJson, Cache, Data, Step
 from eval.datasets.selection import load_datasets
-from eval.encoder.export import exported, published_encoder, write_shipped
+from eval.encoder.export import exported, published_encoder, write_encoder, write_shipped
 from eval.encoder.material import Reader, materials
 from eval.encoder.ranking import Ranked, by_pieces, by_row, mean, ranked
 from eval.output import print_json, print_table, progress_bars
-from hotmem.models.encoders import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder, word_embeddings
 from hotmem.models.files import sha256
 
 encoder = typer.Typer(
@@ -91,16 +91,32 @@ def train(
 @encoder.command("export")
 def export(
     trained: Annotated[
-        Path, typer.Argument(help="Trained encoder or reader (.npz).", exists=True, dir_okay=False)
+        Path, typer.Argument(help="Trained encoder (.npz).", exists=True, dir_okay=False)
     ],
     folder: Annotated[Path, typer.Argument(help="Folder to write to.")],
 ) -> None:
-    """Write what HotMem loads of a trained encoder or reader: an int8 graph, its heads, words.
+    """Write an int8 graph of a trained encoder, which `HOTMEM_ENCODER` can name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _print_sizes([write_encoder(trained, folder)])
 
-    The files that HotMem ships are those of `eval/encoder/trained`.
+
+@encoder.command("ship")
+def ship(
+    reader: Annotated[
+        Path, typer.Argument(help="Trained reader (.npz).", exists=True, dir_okay=False)
+    ],
+    folder: Annotated[Path, typer.Argument(help="Folder to write to.")],
+) -> None:
+    """Write the graphs that HotMem ships, of its trained encoder and a reader that shares layers.
+
+    Those that are shipped are of `eval/encoder/trained/reader-2.npz`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for file in write_shipped(trained, folder):
+    _print_sizes(write_shipped(reader, folder))
+
+
+def _print_sizes(files: list[Path]) -> None:
+    for file in files:
         print(f"{file}, {file.stat().st_size / 1e6:.1f} MB")
 
 
@@ -118,7 +134,7 @@ def _readers(models: list[Path] | None) -> dict[str, Callable[[], Reader]]:
 
 
 def _trained(path: Path, name: str) -> Reader:
-    return OnnxEncoder(exported(path), name).encode_tokens
+    return OnnxEncoder(exported(path), name, word_embeddings()).encode_tokens
 
 
 def figures(found: list[Ranked]) -> dict[str, dict[str, float]]:

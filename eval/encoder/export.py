@@ -18,10 +18,10 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from eval.arrays import load_arrays, save_arrays
 from eval.encoder.published import EPSILON, HEADS, LAYERS, WORD_EMBEDDINGS, published_tensors
 from hotmem.models.encoder import TokenIds
-from hotmem.models.encoders import MAX_TOKENS, OnnxEncoder
+from hotmem.models.encoders import MAX_TOKENS, OnnxEncoder, word_embeddings
 from hotmem.models.files import load_tokenizer
 from hotmem.models.reader import HEADS as READER_HEADS
-from hotmem.models.reader import SETTINGS
+from hotmem.models.reader import MATCH, SEGMENT, SETTINGS
 
 Array: TypeAlias = NDArray[np.float32]
 
@@ -145,27 +145,36 @@ OPSET: Final = 18
 IR_VERSION: Final = 9
 """Supported by every ONNX Runtime that HotMem allows."""
 
-WORDS: Final = "words"
-"""The input of a graph."""
+ENTERED: Final = "entered"
+"""The input of a graph: the states that its first layer reads."""
 
 MAX_WEIGHT_INTEGER: Final = 64
 MAX_EMBEDDING_INTEGER: Final = 127
 
 
-def int8_model(bert: Bert, projection: Array | None = None) -> ModelProto:
-    """Build the graph.
+def int8_model(
+    bert: Bert,
+    projection: Array | None = None,
+    first: int = 0,
+    last: int = LAYERS,
+) -> ModelProto:
+    """Build the graph of some of the layers.
 
-    Its input `words` are the word embeddings of the tokens, float32 (1, tokens, dimension); its
-    output `states` are the last hidden states, of the same shape.
+    Its input `entered` are the word embeddings of the tokens, or the states of the layers before,
+    float32 (1, tokens, dimension); its output `states` are the last states, of the same shape.
 
     Args:
         bert: The model.
         projection: Matrix (dimension, width) that maps the states to a second output, `codes`; None
             leaves that out.
+        first: Its first layer.
+        last: One past its last layer.
     """
     graph = _Graph()
-    states = graph.norm(graph.placed(bert, WORDS), bert.first, bert.epsilon)
-    for layer in bert.layers:
+    states = ENTERED
+    if first == 0:
+        states = graph.norm(graph.placed(bert, ENTERED), bert.first, bert.epsilon)
+    for layer in bert.layers[first:last]:
         mixed = graph.attention(states, layer.projection, bert.heads)
         states = graph.norm(
             graph.node("Add", graph.dense(mixed, layer.attended), states),
@@ -286,7 +295,7 @@ class _Graph:
             helper.make_node("Identity", [value], [name]) for name, (value, _) in outputs.items()
         ]
         width = next(iter(outputs.values()))[1]
-        taken = helper.make_tensor_value_info(WORDS, TensorProto.FLOAT, [1, "length", width])
+        taken = helper.make_tensor_value_info(ENTERED, TensorProto.FLOAT, [1, "length", width])
         given = [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, "length", width])
             for name, (_, width) in outputs.items()
@@ -460,50 +469,92 @@ PROJECTION: Final = "projection"
 """Key of the projection in a trained file; the other tensors are low-rank changes, see
 `Bert.published`, and a reader's heads and settings."""
 
+SHARED: Final = 2
+"""Lower layers that the shipped encoder and reader share."""
+
+TURNS: Final = Path(__file__).parent / "trained" / "turns-1.npz"
+"""The training's result that the shipped encoder, and the shared layers, were exported from."""
+
 
 def exported(trained: Path | None = None) -> bytes:
     """The int8 ONNX model of the published weights; see `int8_model` for inputs and outputs.
 
     Args:
         trained: File with changes to the published weights, and perhaps a projection, by `python -m
-            eval encoder train` or `python -m eval reader train`; None for neither.
+            eval encoder train`; None for neither.
 
     Raises:
         OSError: If a file cannot be read.
     """
-    changes = load_arrays(trained) if trained else {}
-    projection = changes.pop(PROJECTION).astype(np.float32) if PROJECTION in changes else None
+    return _graph(load_arrays(trained) if trained else {})
+
+
+def exported_reader(trained: Path) -> bytes:
+    """The upper layers of a reader by `python -m eval reader train`, for the shipped lower ones.
+
+    Its changes are to the shipped encoder, whose own ones are to the published weights.
+
+    Raises:
+        OSError: If a file cannot be read.
+    """
+    changes = {name: one for name, one in load_arrays(TURNS).items() if name[0].isdigit()}
+    for name, one in load_arrays(trained).items():
+        if name in changes:
+            changes[name] = np.concatenate([changes[name], one], int(name.endswith(".left")))
+    return _graph(changes, SHARED)
+
+
+def _graph(tensors: Mapping[str, NDArray[np.generic]], first: int = 0, last: int = LAYERS) -> bytes:
+    """Some layers of the published model with changes; the last ones have the projection."""
+    changes = {name: values for name, values in tensors.items() if name[0].isdigit()}
+    projection = tensors[PROJECTION].astype(np.float32) if PROJECTION in tensors else None
     tokenizer = load_tokenizer(MAX_TOKENS)
     bert = balance(
         Bert.published(changes),
         [np.array(tokenizer.encode(text).ids, dtype=np.int64) for text in CALIBRATION_TEXTS],
     )
-    model: bytes = int8_model(bert, projection).SerializeToString()
-    return model
+    model = int8_model(bert, projection if last == LAYERS else None, first, last)
+    content: bytes = model.SerializeToString()
+    return content
 
 
-def write_shipped(trained: Path, folder: Path) -> list[Path]:
-    """Write the files that are shipped of a trained encoder or reader; returns their paths.
-
-    The graph is named after the trained file; heads and settings of a reader lie beside it, and the
-    word embeddings in `words.npz`.
-    """
-    graph, words = folder / f"{trained.stem}.onnx", folder / "words.npz"
+def write_encoder(trained: Path, folder: Path) -> Path:
+    """Write a trained encoder as `HOTMEM_ENCODER` names it: one graph; returns its path."""
+    graph = folder / f"{trained.stem}.onnx"
     graph.write_bytes(exported(trained))
+    return graph
+
+
+def write_shipped(reader: Path, folder: Path) -> list[Path]:
+    """Write the graphs and arrays that are shipped; returns their paths.
+
+    The shared layers, the encoder's and the reader's upper ones, the reader's heads and settings,
+    and the word embeddings. A graph is named after the trained file.
+
+    Args:
+        reader: The trained reader.
+        folder: Where to write.
+    """
+    turns = load_arrays(TURNS)
+    graphs = {
+        "texts-1.onnx": _graph(turns, 0, SHARED),
+        f"{TURNS.stem}.onnx": _graph(turns, SHARED),
+        f"{reader.stem}.onnx": exported_reader(reader),
+    }
+    for name, content in graphs.items():
+        (folder / name).write_bytes(content)
     integers, factors = quantise(published_tensors()[WORD_EMBEDDINGS], MAX_EMBEDDING_INTEGER)
-    save_arrays(words, {"integers": integers, "factors": factors})
+    save_arrays(folder / "words.npz", {"integers": integers, "factors": factors})
     heads = {
         name: values
-        for name, values in load_arrays(trained).items()
-        if name.startswith((READER_HEADS, SETTINGS))
+        for name, values in load_arrays(reader).items()
+        if name.startswith((READER_HEADS, SETTINGS, SEGMENT, MATCH))
     }
-    if not heads:
-        return [graph, words]
-    save_arrays(folder / f"{trained.stem}.npz", heads)
-    return [graph, words, folder / f"{trained.stem}.npz"]
+    save_arrays(folder / f"{reader.stem}.npz", heads)
+    return [folder / name for name in (*graphs, "words.npz", f"{reader.stem}.npz")]
 
 
 @cache
 def published_encoder() -> OnnxEncoder:
     """The encoder of the published weights without changes, built once in a process in seconds."""
-    return OnnxEncoder(exported(), "all-MiniLM-L6-v2-int8-2")
+    return OnnxEncoder(exported(), "all-MiniLM-L6-v2-int8-2", word_embeddings())

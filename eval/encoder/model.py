@@ -143,7 +143,7 @@ class TurnEncoder(nn.Module):
                 )
                 lengths = torch.tensor([len(pieces[at]) for at in part])
                 there = (torch.arange(numbers.shape[1]) < lengths[:, None]).float()
-                states = _through(self._lower, self._bert.embeddings(input_ids=numbers), there)
+                states = through(self._lower, self._bert.embeddings(input_ids=numbers), there)
                 for row, at in zip(states, part, strict=True):
                     found[at] = row[: len(pieces[at])].half()
         return found
@@ -151,7 +151,7 @@ class TurnEncoder(nn.Module):
     def states(self, entered: Padded) -> Tensor:
         """Return the last hidden states, float32 (texts, longest, 384)."""
         with cached():
-            return _through(self._upper, entered.states, entered.there)
+            return through(self._upper, entered.states, entered.there)
 
     def rows(self, states: Tensor, there: Tensor) -> Tensor:
         """Return unit vectors, float32 (texts, 384)."""
@@ -179,7 +179,8 @@ def principal(states: NDArray[np.float32], dimensions: int, seed: int) -> Tensor
     return torch.from_numpy(np.asarray(directions @ turn, dtype=np.float32))
 
 
-def _through(layers: Sequence[Any], states: Tensor, there: Tensor) -> Tensor:
+def through(layers: Sequence[Any], states: Tensor, there: Tensor) -> Tensor:
+    """Run layers over padded states, float32 (texts, longest, width)."""
     mask = ((1 - there) * torch.finfo(torch.float32).min)[:, None, None, :]
     for layer in layers:
         states = layer(states, attention_mask=mask)

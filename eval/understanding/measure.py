@@ -6,9 +6,21 @@ from functools import partial
 from typing import Final
 
 from eval.statistics import Estimate, bootstrap
-from eval.understanding.data import HOLDS, QUOTED, LabelledPair, LabelledTurn, Part
+from eval.understanding.data import (
+    HOLDS,
+    QUOTED,
+    LabelledPair,
+    LabelledTurn,
+    Part,
+)
 from hotmem.models import Encoder, Language
-from hotmem.models.reader import OUTDATING, Effects, Reader, TurnPart, TurnReading
+from hotmem.models.reader import (
+    OUTDATING,
+    Effects,
+    Reader,
+    TurnPart,
+    TurnReading,
+)
 from hotmem.revision.supersession import is_near
 from hotmem.types.understanding import Doc
 from hotmem.understanding.named_subjects import (

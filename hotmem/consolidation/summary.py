@@ -17,13 +17,13 @@ import numpy as np
 from hotmem.consolidation.reported_speech import ReportedSentence, is_question, report
 from hotmem.core.vector_math import matmul
 from hotmem.models.encoder import Vectors
-from hotmem.revision.same_subject import find_antecedents, find_listener
 from hotmem.text.stemming import terms
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Role, SessionSummary, SummarySentence, Topic, Turn
 from hotmem.types.understanding import Doc, Span, Token
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.tags import is_interjection
+from hotmem.understanding.mentioned_people import find_antecedents, find_listener
 from hotmem.understanding.query.cues import is_chitchat
 from hotmem.understanding.query.entities import find_entities
 

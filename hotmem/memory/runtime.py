@@ -21,7 +21,6 @@ from hotmem.models import (
     load_language,
     load_reader,
 )
-from hotmem.models.rewriter import Rewriter
 from hotmem.operations.results import actor
 from hotmem.operations.retention import Retention
 from hotmem.options import BackgroundMode, ExtractionOptions, Options
@@ -37,6 +36,7 @@ from hotmem.storage.spool import Record, Spool, path_of
 from hotmem.text.validation import validate_id
 from hotmem.types import Act, Turn, UserKey
 from hotmem.types.maintenance import ForgetTurns
+from hotmem.understanding.query.rewriter import Rewriter
 from hotmem.understanding.turn_reader import TurnReader
 from hotmem.worker import Worker
 

@@ -1,9 +1,9 @@
 """The encoders: the shipped one, others in its format, and those of sentence-transformers."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -33,6 +33,9 @@ MAX_TOKENS: Final = 256
 MAX_CHARACTERS: Final = 16_384
 """Maximum characters passed to the tokenizer; far more than `MAX_TOKENS` tokens of speech."""
 
+MAX_TEXTS: Final = 128
+"""Texts whose states the shared layers keep; 30 KB each for 20 tokens."""
+
 THREADS: Final = 1
 """Threads of one model run. More make the slowest runs slower when all cores are busy."""
 
@@ -48,20 +51,60 @@ def open_session(model: bytes) -> "InferenceSession":
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-class WordEmbeddings(NamedTuple):
-    """The word embeddings that the encoder and the reader share.
+class TokenStates(NamedTuple):
+    """The tokens of a text, with a state of each.
 
     Attributes:
-        integers: int8, shape (vocabulary, dimension).
-        factors: What the integers of a word are multiplied by, float32, shape (vocabulary, 1).
+        pieces: Token ids with the special tokens around the text, int64, shape (tokens,).
+        spans: First character and one past the last of each token; the special ones have none.
+        states: float32, shape (tokens, dimension).
     """
 
-    integers: NDArray[np.int8]
-    factors: NDArray[np.float32]
+    pieces: TokenIds
+    spans: Sequence[tuple[int, int]]
+    states: Vectors
 
-    def of(self, pieces: TokenIds) -> Vectors:
-        """The embeddings of tokens, shape (1, tokens, dimension): the input of the graphs."""
-        return (self.integers[pieces].astype(np.float32) * self.factors[pieces])[np.newaxis]
+
+class WordEmbeddings:
+    """The word embeddings that all shipped graphs share; thread-safe.
+
+    Raises:
+        ModelMissing: If a file is missing, or not the published one.
+    """
+
+    def __init__(self) -> None:
+        arrays: dict[str, Any] = load_shipped("words.npz")
+        self._integers: NDArray[np.int8] = arrays["integers"]
+        self._factors: NDArray[np.float32] = arrays["factors"]
+        self._tokenizer = load_tokenizer(MAX_TOKENS)
+
+    def of(self, text: str) -> TokenStates:
+        """Return the embeddings of a text's tokens."""
+        encoding = self._tokenizer.encode(text[:MAX_CHARACTERS])
+        pieces = np.array(encoding.ids, dtype=np.int64)
+        states = self._integers[pieces].astype(np.float32) * self._factors[pieces]
+        return TokenStates(pieces, encoding.offsets, states)
+
+
+class TextLayers:
+    """The lower layers that the encoder and the reader share, run over each text alone.
+
+    A turn is embedded, read, and compared with several statements, each of them with several turns:
+    the states of the latest texts are kept. Thread-safe.
+
+    Args:
+        model: The graph.
+        words: The embeddings of its input.
+    """
+
+    def __init__(self, model: bytes, words: WordEmbeddings) -> None:
+        self._session = open_session(model)
+        self._words = words
+        self.of: Callable[[str], TokenStates] = lru_cache(MAX_TEXTS)(self._run)
+
+    def _run(self, text: str) -> TokenStates:
+        entered = self._words.of(text)
+        return entered._replace(states=run_graph(self._session, entered.states)[0])
 
 
 @cache
@@ -71,8 +114,17 @@ def word_embeddings() -> WordEmbeddings:
     Raises:
         ModelMissing: If they are missing, or not the published ones.
     """
-    arrays: dict[str, Any] = load_shipped("words.npz")
-    return WordEmbeddings(**arrays)
+    return WordEmbeddings()
+
+
+@cache
+def text_layers() -> TextLayers:
+    """Load the shared layers once in a process; blocking.
+
+    Raises:
+        ModelMissing: If they are missing, or not the published ones.
+    """
+    return TextLayers(read_shipped("texts-1.onnx"), word_embeddings())
 
 
 class OnnxEncoder:
@@ -80,19 +132,21 @@ class OnnxEncoder:
 
     For a model with a projection, token states are the projected states.
 
+    Args:
+        model: The graph.
+        name: Name of its vector space.
+        entered: What its input is made by: the shared layers, or the word embeddings.
+
     Attributes:
         name: Name of its vector space.
         dimension: 384.
     """
 
-    def __init__(self, model: bytes, name: str) -> None:
+    def __init__(self, model: bytes, name: str, entered: WordEmbeddings | TextLayers) -> None:
         self._session = open_session(model)
-        self._words = word_embeddings()
-        self._tokenizer = load_tokenizer(MAX_TOKENS)
+        self._entered = entered
         self.name: str = name
-        states, *codes = self._session.get_outputs()
-        self._outputs = ["states", *(output.name for output in codes)]
-        self.dimension: int = states.shape[-1]
+        self.dimension: int = self._session.get_outputs()[0].shape[-1]
 
     @classmethod
     def load(cls, file: Path | None = None) -> Self:
@@ -106,13 +160,13 @@ class OnnxEncoder:
             ModelMissing: If it does not exist, or the default one is not the published one.
         """
         if file is None:
-            return cls(read_shipped("turns-1.onnx"), TURNS)
+            return cls(read_shipped("turns-1.onnx"), TURNS, text_layers())
         if not file.is_file():
             raise ModelMissing(
                 f"There is no encoder {file}. "
                 "Check HOTMEM_ENCODER, or unset it for the default encoder."
             )
-        return cls(file.read_bytes(), f"{file.stem}-{sha256(file)[:8]}")
+        return cls(file.read_bytes(), f"{file.stem}-{sha256(file)[:8]}", word_embeddings())
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Encode texts one by one; see `Encoder.encode`.
@@ -122,7 +176,8 @@ class OnnxEncoder:
         """
         rows = np.empty((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
-            rows[row] = self._run(self._pieces(text), ["states"])[0].mean(axis=0)
+            states, *_ = run_graph(self._session, self._entered.of(text).states)
+            rows[row] = states.mean(axis=0)
         return unit_rows(rows)
 
     def encode_tokens(self, texts: Sequence[str]) -> list[EncodedText]:
@@ -130,23 +185,19 @@ class OnnxEncoder:
         return [self._encode_text(text) for text in texts]
 
     def _encode_text(self, text: str) -> EncodedText:
-        pieces = self._pieces(text)
-        states, *codes = self._run(pieces, self._outputs)
+        entered = self._entered.of(text)
+        states, *codes = run_graph(self._session, entered.states)
         return EncodedText(
             unit_rows(states.mean(axis=0, keepdims=True))[0],
-            pieces[1:-1],
+            entered.pieces[1:-1],
             (codes[0] if codes else states)[1:-1],
         )
 
-    def _pieces(self, text: str) -> TokenIds:
-        """Return the token ids of a text, including the special tokens around them."""
-        return np.array(self._tokenizer.encode(text[:MAX_CHARACTERS]).ids, dtype=np.int64)
 
-    def _run(self, pieces: TokenIds, outputs: Sequence[str]) -> list[Vectors]:
-        """Run the model; each output has shape (tokens, width)."""
-        return [
-            values[0] for values in self._session.run(outputs, {"words": self._words.of(pieces)})
-        ]
+def run_graph(session: "InferenceSession", states: Vectors) -> list[Vectors]:
+    """Run a graph over the states of one text's tokens; each output has shape (tokens, width)."""
+    (taken,) = session.get_inputs()
+    return [values[0] for values in session.run(None, {taken.name: states[np.newaxis]})]
 
 
 USERS: Final = (

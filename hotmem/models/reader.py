@@ -1,7 +1,12 @@
 """The reader: what of a turn is worth remembering, and what a turn does to a known statement.
 
-The published encoder with low-rank changes of its own, run over two texts at once (a
-cross-encoder), with linear heads over its states. `python -m eval reader train` trains it.
+    a text ─▶ layers shared with the encoder ─┬▶ upper layers over both ─▶ linear heads
+    another ─▶ the same ──────────────────────┘
+
+The lower layers read each text alone, so that a text that is embedded, read and compared passes
+through them once (as in DeFormer: Cao et al. 2020, https://aclanthology.org/2020.acl-main.411). The
+upper ones, with low-rank changes of their own, see both texts. `python -m eval reader train` trains
+it.
 """
 
 import re
@@ -11,11 +16,10 @@ from typing import Final, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Encoding
 
 from hotmem.models.encoder import Vectors
-from hotmem.models.encoders import open_session, word_embeddings
-from hotmem.models.files import load_shipped, load_tokenizer, read_shipped
+from hotmem.models.encoders import TextLayers, TokenStates, open_session, run_graph, text_layers
+from hotmem.models.files import load_shipped, read_shipped
 
 KINDS: Final = (
     "fact",
@@ -44,8 +48,17 @@ HEADS: Final = "head."
 SETTINGS: Final = "setting."
 """Prefix of the names of the settings' tensors."""
 
+SEGMENT: Final = "segment"
+"""Name of the tensor that is added to the states of the second text, (dimension,)."""
+
+MATCH: Final = "match"
+"""Name of the tensor that is added to the states of tokens that both texts have, likewise."""
+
+FIRST_WORD: Final = 1_996
+"""The least id of a token that is a word, or a part of one; punctuation is below."""
+
 MAX_READ_TOKENS: Final = 160
-"""Maximum tokens of two texts together. More are cut off the longer text."""
+"""Maximum tokens of two texts together, with the special ones. More are cut off the longer text."""
 
 MAX_READ_CHARACTERS: Final = 1_500
 """Maximum characters of each of two texts, more than the tokens above have. The tokenizer takes
@@ -133,14 +146,17 @@ class Reader:
     """Reads turns; blocking and thread-safe.
 
     Args:
-        model: The changed encoder, an ONNX graph.
-        tensors: Heads and settings by name.
+        model: The upper layers, an ONNX graph.
+        tensors: Heads, settings, `SEGMENT` and `MATCH` by name.
+        layers: The lower layers.
     """
 
-    def __init__(self, model: bytes, tensors: Mapping[str, NDArray[np.generic]]) -> None:
+    def __init__(
+        self, model: bytes, tensors: Mapping[str, NDArray[np.generic]], layers: TextLayers
+    ) -> None:
         self._session = open_session(model)
-        self._embeddings = word_embeddings()
-        self._tokenizer = load_tokenizer(MAX_READ_TOKENS)
+        self._layers = layers
+        self._segment, self._match = (tensors[n].astype(np.float32) for n in (SEGMENT, MATCH))
         self._heads = {
             name.removeprefix(HEADS): value.astype(np.float32)
             for name, value in tensors.items()
@@ -161,7 +177,7 @@ class Reader:
         Raises:
             ModelMissing: If it is missing, or not the published one.
         """
-        return cls(read_shipped("reader-1.onnx"), load_shipped("reader-1.npz"))
+        return cls(read_shipped("reader-2.onnx"), load_shipped("reader-2.npz"), text_layers())
 
     def read(self, before: str, text: str) -> TurnReading:
         """Return what of a turn is worth remembering.
@@ -170,19 +186,19 @@ class Reader:
             before: What the bot had just said; "" for nothing.
             text: The turn, of at most some hundred words; see `MAX_READ_TOKENS`.
         """
-        encoding = self._tokenizer.encode(before, text)
-        states = self._states(encoding)
-        second = _places(encoding, 1)
-        if not second:
+        first, read = self._cut(before, text)
+        states = self._states(first, read)
+        second = states[len(first.pieces) + 1 : -1]
+        if not len(second):
             return TurnReading(0.0, ())
-        pooled = np.concatenate([states[0], states[second].mean(axis=0)])
+        pooled = np.concatenate([states[0], second.mean(axis=0)])
         kept = float(_sigmoid(self._scores("kept", pooled[None])[0, 0]))
         if kept < self.settings.kept:
             return TurnReading(kept, ())
         extents = [match.span() for match in re.finditer(r"\S+", text)]
-        words = _words_of([encoding.offsets[place] for place in second], extents)
-        kinds = _by_word(_softmax(self._scores("part", states[second])), words)
-        doubts = _by_word(_softmax(self._scores("doubt", states[second])), words)
+        words = _words_of(read.spans[1:-1], extents)
+        kinds = _by_word(_softmax(self._scores("part", second)), words)
+        doubts = _by_word(_softmax(self._scores("doubt", second)), words)
         return TurnReading(kept, tuple(self._parts(kinds, doubts, extents)))
 
     def _parts(
@@ -207,24 +223,36 @@ class Reader:
             known: The statement, in the third person: "The user lives in Athlone."
             new: What the user says later.
         """
-        encoding = self._tokenizer.encode(known[:MAX_READ_CHARACTERS], new[:MAX_READ_CHARACTERS])
-        states = self._states(encoding)
+        first, second = self._cut(known, new)
+        states = self._states(first, second)
+        middle = len(first.pieces)
         pooled = np.concatenate(
             [
                 states[0],
                 *(
-                    states[places].mean(axis=0) if places else np.zeros_like(states[0])
-                    for places in (_places(encoding, 0), _places(encoding, 1))
+                    words.mean(axis=0) if len(words) else np.zeros_like(states[0])
+                    for words in (states[1 : middle - 1], states[middle + 1 : -1])
                 ),
             ]
         )
         scores = self._scores("effect", pooled[None]) / self.settings.temperature
         return Effects(*_softmax(scores)[0].tolist())
 
-    def _states(self, encoding: Encoding) -> Vectors:
-        words = self._embeddings.of(np.array(encoding.ids, dtype=np.int64))
-        states: Vectors = self._session.run(["states"], {"words": words})[0][0]
-        return states
+    def _cut(self, first: str, second: str) -> tuple[TokenStates, TokenStates]:
+        """Return the states of two texts, which together have at most `MAX_READ_TOKENS`."""
+        one, other = (self._layers.of(text[:MAX_READ_CHARACTERS]) for text in (first, second))
+        lengths = len(one.pieces), len(other.pieces)
+        half = MAX_READ_TOKENS // 2
+        room = [max(half, MAX_READ_TOKENS - length) for length in reversed(lengths)]
+        return _shortened(one, room[0]), _shortened(other, room[1])
+
+    def _states(self, first: TokenStates, second: TokenStates) -> Vectors:
+        """Run the upper layers over both texts."""
+        shared = np.intersect1d(first.pieces, second.pieces)
+        shared = shared[shared >= FIRST_WORD]
+        entered = np.concatenate([first.states, second.states + self._segment])
+        entered[np.isin(np.concatenate([first.pieces, second.pieces]), shared)] += self._match
+        return run_graph(self._session, entered)[0]
 
     def _scores(self, head: str, rows: Vectors) -> _Array:
         return np.asarray(
@@ -246,9 +274,12 @@ def runs(chosen: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return found
 
 
-def _places(encoding: Encoding, text: int) -> list[int]:
-    """Return the places of the tokens of the first (0) or second (1) text."""
-    return [place for place, side in enumerate(encoding.sequence_ids) if side == text]
+def _shortened(text: TokenStates, tokens: int) -> TokenStates:
+    """Return a text with at most so many tokens, the special ones among them."""
+    if len(text.pieces) <= tokens:
+        return text
+    kept = [*range(tokens - 1), -1]
+    return TokenStates(text.pieces[kept], [text.spans[at] for at in kept], text.states[kept])
 
 
 def _words_of(

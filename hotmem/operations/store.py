@@ -170,7 +170,7 @@ async def store_statement(
     speaker = await context.database.read(queries.sessions.speaker, user)
     write = replace(write, reader=write.reader.in_foreground())
     read = await asyncio.to_thread(write.reader.read_note, content, speaker, now)
-    revision = await find_revision(write, user, content, read.named, speaker=speaker)
+    revision = await find_revision(write, user, content, replace(read, lasting=1.0), speaker)
     stored = await write.storage.database.write_all(
         store_note,
         write.encoder_id,

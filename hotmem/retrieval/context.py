@@ -13,7 +13,6 @@ from cachetools import LRUCache
 from hotmem.core.logs import log
 from hotmem.errors import DeadlineExceeded
 from hotmem.models import Encoder, Language
-from hotmem.models.rewriter import Rewriter
 from hotmem.options import RecallOptions
 from hotmem.retrieval.fusion import Candidate
 from hotmem.retrieval.layers.base import LayerSearch
@@ -21,6 +20,7 @@ from hotmem.storage.database import InlineDatabase
 from hotmem.storage.search.engine import SearchEngine
 from hotmem.text.languages import ENGLISH
 from hotmem.types import Hit, LayerOutcome, LayerReport, Profile, Query, UserKey, Weights
+from hotmem.understanding.query.rewriter import Rewriter
 
 KEPT: Final = 1024
 """Users remembered."""

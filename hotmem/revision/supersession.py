@@ -1,13 +1,14 @@
 """Supersession: a new statement confirms, ends, puts in doubt or is added to stored memories.
 
-Relations of one value (lives in) end the old value; relations of several (likes) add one. The later
-statement wins, also if history is imported out of order. Where it is hedged, or may be about
-another person or thing, the earlier one is only marked as possibly outdated. Nothing is deleted, so
-that "where did I live before?" can be answered.
+Most is told by the reader (`revise`). Of names, and of facts that a language model read in words,
+relations of one value end the old value and relations of several add one. The later statement wins,
+also if history is imported out of order. Where it is hedged, or may be about another person or
+thing, the earlier one is only marked as possibly outdated. Nothing is deleted, so that "where did I
+live before?" can be answered.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from difflib import SequenceMatcher
@@ -22,32 +23,23 @@ from hotmem.types import (
     Statement,
     StoredMemory,
     Supersession,
-    Termination,
     Vector,
 )
-from hotmem.understanding.facts.relations import (
-    ANY_NAME,
-    ASKS,
-    BORN_IN,
-    DID,
-    IS_CALLED,
-    IS_FROM,
-    LIVES_IN,
-)
+from hotmem.understanding.facts.corrections import LIVES_IN
+from hotmem.understanding.facts.relations import ANY_NAME, ASKS, IS_CALLED
+from hotmem.understanding.life_relations import IMPORTANCE as LIFE_RELATIONS
 from hotmem.understanding.named_subjects import is_absent, names_another
+from hotmem.understanding.turn_reader import TurnReader, as_memory, unnamed
 
-ISO_LENGTH: Final = 10
-"""Length of an ISO date."""
-
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?: \(\w+\))?")
+_DAY: Final = re.compile(r"(\d{4}-\d{2}-\d{2})(?: \(\w+\))?")
 """A day as facts state it: "2026-11-24 (Tuesday)". A correction of the day keeps the hour."""
 
 MISHEARD_RATIO: Final = 0.6
 """Minimum similarity, by common subsequences, of a value and one misheard for it."""
 
 
-ORIGINS: Final = frozenset({BORN_IN.name, IS_FROM.name})
-"""Relations to a place that say nothing about where somebody lives."""
+_HOME: Final = re.compile(r"\b(?:liv(?:es?|ing)|home|house|flat|moved)\b", re.IGNORECASE)
+"""What a memory says whose place "no, I live in Denver, not Boston" corrects; "was born in" not."""
 
 OTHER_VALUE: Final = "Something said later cannot be true at the same time."
 HEDGED: Final = "Something said later, with doubt or by another speaker, contradicts it."
@@ -195,11 +187,7 @@ def _contradicts(statement: Statement, memory: StoredMemory) -> bool:
 
     One negates or ends the other, or they give a single-valued relation different values.
     """
-    if (
-        statement.ending is not None
-        and not memory.negated
-        and _is_terminated(statement.ending, memory)
-    ):
+    if statement.ending and not memory.negated and _is_unwanted(statement.ending, memory):
         return True
     if memory.relation != statement.relation:
         return False
@@ -243,21 +231,10 @@ def _is_denied(value: str, held: str) -> bool:
     return not value or f"{held} ".startswith(f"{value} ")
 
 
-def _is_terminated(ending: Termination, memory: StoredMemory) -> bool:
-    """Whether a termination covers a memory, by stems: "smoking" ends "smokes".
-
-    Of names, it covers forms of address: whom nobody shall call Rebecca may be called so.
-    """
-    if memory.relation == IS_CALLED.name and not memory.changes:
-        return False
-    over = {_stem(thing) for thing in ending.things}
-    return memory.relation in ending.relations and any(
-        _stem(word) in over for word in normalize_value(memory.object).split()
-    )
-
-
-def _stem(word: str) -> str:
-    return re.sub(r"(?:ing|es|s|e|ed)$", "", word.casefold())
+def _is_unwanted(name: str, memory: StoredMemory) -> bool:
+    """Whether a memory is a form of address: whom nobody shall call Rebecca may be called so."""
+    address = memory.relation == IS_CALLED.name and memory.changes
+    return address and normalize_value(name) in normalize_value(memory.object).split()
 
 
 def _refines(value: str, other: str) -> bool:
@@ -268,16 +245,14 @@ def _refines(value: str, other: str) -> bool:
 def _corrected_words(correction: Correction, memory: StoredMemory) -> str:
     """The words of a memory that a correction replaces; "" if it does not apply to it."""
     wrong = correction.wrong
-    if correction.relation == LIVES_IN.name and memory.relation in ORIGINS:
+    if correction.relation == LIVES_IN and not _HOME.search(memory.text):
         return ""
     if wrong:
         return wrong if _whole_words(wrong).search(memory.text) else ""
     if _DAY.fullmatch(correction.right):
-        days = (match[0] for match in _DAY.finditer(memory.text))
-        wrong = next(
-            (day for day in days if date.fromisoformat(day[:ISO_LENGTH]) >= memory.said_at.date()),
-            "",
-        )
+        today = memory.said_at.date()
+        days = _DAY.finditer(memory.text)
+        wrong = next((day[0] for day in days if date.fromisoformat(day[1]) >= today), "")
     elif not correction.relation and " " in correction.right:
         same_thing = _same_noun(correction.right).search(memory.object)
         wrong = same_thing[0] if same_thing and same_thing[0] in memory.text else ""
@@ -318,7 +293,7 @@ def _whole_words(words: str) -> re.Pattern[str]:
 
 REASON: Final = "what was said later changes it"
 
-PERMANENT: Final = frozenset({ASKS.name, IS_CALLED.name, IS_FROM.name, BORN_IN.name, DID.name})
+PERMANENT: Final = frozenset({ASKS.name, IS_CALLED.name, "is from", "was born in", "did", "origin"})
 """Relations that no event ends, such as what somebody did; they can only have been wrong. Orders
 end by orders."""
 
@@ -375,28 +350,31 @@ def revise(
     known: Sequence[StoredMemory],
     effects: Sequence[Effects],
     limits: ReaderLimits,
+    statements: Sequence[Statement],
     lasting: float = 1.0,
 ) -> Revision:
     """Decide what ends and what is possibly outdated.
 
-    Relations of one value, such as where somebody lives, end by a value of theirs alone
-    (`supersession`); here they only become possibly outdated.
+    Relations of one value, such as names, end by a value of theirs alone (`find_supersession`);
+    here they only become possibly outdated.
 
     Args:
         known: The candidates.
         effects: What the turn probably does to each.
         limits: The probabilities from which it is done.
+        statements: What the turn states. What is known of a life, such as an allergy or a home,
+            ends only by a statement of that kind.
         lasting: Probability that the turn holds something lasting. One that does not, by its
             limit, has to say more clearly what it changes.
     """
     doubted = limits.doubted if lasting >= limits.kept else max(limits.doubted, PASSING_DOUBT)
     pairs = list(zip(known, effects, strict=True))
+    stated = {one.relation for one in statements}
     ends = [
         memory.id
         for memory, effect in pairs
-        if not memory.single
-        and memory.relation not in PERMANENT
-        and effect.outdated >= limits.outdated
+        if (effect.outdated >= limits.outdated and _may_end(memory, stated))
+        or _is_certain_now(memory, statements)
     ]
     doubts = [
         memory.id
@@ -406,5 +384,56 @@ def revise(
     return Revision(tuple(ends), tuple(doubts), REASON)
 
 
+def _may_end(memory: StoredMemory, stated: Collection[str]) -> bool:
+    """Whether a turn that states some relations may end a memory, or only put it in doubt."""
+    if memory.single or memory.relation in PERMANENT:
+        return False
+    return memory.relation not in LIFE_RELATIONS or memory.relation in stated
+
+
+def _is_certain_now(memory: StoredMemory, statements: Sequence[Statement]) -> bool:
+    """Whether what was said with doubt is said in the same words without it: "I think"."""
+    return memory.hedged and any(
+        normalize_value(one.text) in normalize_value(memory.text)
+        for one in statements
+        if not one.hedged
+    )
+
+
 def _doubt(memory: StoredMemory, effect: Effects) -> float:
+    """How probably a memory does not hold. Of names, which several of a kind have, names decide."""
+    if memory.relation == IS_CALLED.name:
+        return 0.0
     return effect.corrects if memory.relation in PERMANENT else effect.doubted
+
+
+def said_later(
+    reader: TurnReader,
+    statements: Sequence[Statement],
+    said_at: datetime,
+    later: Sequence[StoredMemory],
+    speaker: str | None,
+) -> dict[str, Supersession]:
+    """Find what was said later, and is stored already, does to new statements. Blocking.
+
+    Args:
+        reader: Compares them.
+        statements: The statements.
+        said_at: When they were said.
+        later: Memories of what was said later, latest first.
+        speaker: The name that stands for the user in memories.
+
+    Returns:
+        What ends a statement or makes it possibly outdated, by its text: the earliest that does.
+    """
+    known = [as_memory(one, said_at) for one in statements]
+    compared = {one.id: reader.compare(known, unnamed(one.text, speaker), speaker) for one in later}
+    stated = {one.id: [as_statement(one)] for one in later}
+    revisions = {
+        by: revise(known, effects, reader.limits, stated[by]) for by, effects in compared.items()
+    }
+    doubts = {
+        text: Supersession(doubted_by=by) for by, one in revisions.items() for text in one.doubts
+    }
+    ends = {text: Supersession(ended_by=by) for by, one in revisions.items() for text in one.ends}
+    return doubts | ends

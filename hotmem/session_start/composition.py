@@ -6,7 +6,7 @@ from typing import Final
 
 from hotmem.models import Language
 from hotmem.session_start.lasting_facts import (
-    RELATION_ORDER,
+    LASTING_RELATIONS,
     fact_lines,
     in_force,
     instruction_line,
@@ -49,7 +49,7 @@ async def compose_session_start(
     user = await storage.database.read_all(queries.users.find, request.user_id)
     if user is None:
         return _block(request, Trace(reason=NOTHING_KNOWN))
-    relations = tuple(RELATION_ORDER)
+    relations = tuple(LASTING_RELATIONS)
     material = await storage.database.read(read_material, user, relations, request)
     return await asyncio.to_thread(_compose, material, language, count)
 

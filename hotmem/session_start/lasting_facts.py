@@ -10,7 +10,6 @@ from hotmem.session_start.material import STATES_NAME, USER_HEADING, Line, Mater
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import stems
 from hotmem.text.validation import normalize_value
-from hotmem.text.word_sets import wordlist
 from hotmem.types import EvidenceKind
 from hotmem.types.sessions import MemoryCandidate
 from hotmem.understanding.facts.instructions.extraction import (
@@ -24,40 +23,46 @@ from hotmem.understanding.facts.instructions.safety import (
     refused_name,
 )
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
-from hotmem.understanding.facts.relations import COMPLEMENTS, HAS_CONDITION
-from hotmem.understanding.lexicon import LASTING_ADJECTIVES
+from hotmem.understanding.lexicon import FAMILY, PETS
 from hotmem.understanding.private_statements import is_shown_unasked
 
 MAX_FACTS: Final = 6
 
 RELATION_ORDER: Final[Mapping[str, int]] = {
-    "is allergic to": 0,
-    "is married to": 1,
-    "is with": 1,
-    "is called": 2,
-    "is": 2,
-    "lives in": 3,
-    "works at": 4,
-    "works as": 4,
-    "studies at": 4,
-    "lives with": 5,
-    "has": 5,
-    "is from": 6,
-    "was born in": 7,
+    "allergy": 0,
+    "condition": 0,
+    "medicine": 1,
+    "diet": 1,
+    "partner": 2,
+    "relative": 3,
+    "is called": 3,
+    "lives-in": 4,
+    "works": 5,
+    "studies": 5,
+    "pet": 6,
+    "origin": 7,
+    "born": 7,
 }
 """Order of the relations of lasting facts, the most important first."""
 
+_NOTED_ORDER: Final[Mapping[str, int]] = {
+    "is allergic to": 0,
+    "is married to": 2,
+    "lives in": 4,
+    "lives with": 4,
+    "works at": 5,
+    "works as": 5,
+    "studies at": 5,
+    "is from": 7,
+    "was born in": 7,
+}
+"""The same of what notes state, and of facts that earlier versions read."""
+
+LASTING_RELATIONS: Final = {**_NOTED_ORDER, **RELATION_ORDER}
+"""All of them."""
+
 _IMPORTANCE_ORDER: Final = {5: 2, 4: 6}
 """Order of memories that were stored explicitly, by importance."""
-
-_CONDITIONS: Final = COMPLEMENTS[HAS_CONDITION]
-
-_PEOPLE: Final = wordlist(
-    "wife husband partner girlfriend boyfriend fiance fiancé fiancée spouse"
-    " son daughter child kid baby mother father mum mom dad sister brother"
-    " grandmother grandfather grandson granddaughter dog cat carer nurse"
-)
-"""Relatives and pets, whose names are useful in any conversation."""
 
 _STATES_FACT: Final = re.compile(
     r"(?P<subject>I|(?:the\s+)?user|[^\W\d_]\w*?)(?:\s+(?:is|am|was)|['’][ms])?\s+"
@@ -103,17 +108,11 @@ def _order(row: MemoryCandidate, speaker: str | None) -> int | None:
         if STATES_NAME.match(row.text) or _DATED.search(row.text):
             return None
         return _order_of_stored(row, speaker)
-    own = row.subject.casefold() in {UNNAMED_SPEAKER.casefold(), (speaker or "").casefold()}
-    words = set(row.object.casefold().replace("-", " ").split()) | {row.object.casefold()}
-    order = RELATION_ORDER[row.relation]
-    match row.relation:
-        case "is called":
-            return order if not own and row.subject.casefold().split()[-1] in _PEOPLE else None
-        case "has":
-            return 0 if words & _CONDITIONS else order if words & _PEOPLE else None
-        case "is":
-            return order if words & LASTING_ADJECTIVES else None
-    return order
+    if row.relation == "is called":
+        own = row.subject.casefold() in {UNNAMED_SPEAKER.casefold(), (speaker or "").casefold()}
+        named = row.subject.casefold().split()[-1] in FAMILY | PETS
+        return RELATION_ORDER[row.relation] if named and not own else None
+    return LASTING_RELATIONS[row.relation]
 
 
 def _order_of_stored(row: MemoryCandidate, speaker: str | None) -> int | None:
@@ -126,7 +125,7 @@ def _order_of_stored(row: MemoryCandidate, speaker: str | None) -> int | None:
     if stated and stated["subject"].casefold() in users:
         return next(
             order
-            for relation, order in RELATION_ORDER.items()
+            for relation, order in _NOTED_ORDER.items()
             if stems(stated["relation"]) <= stems(relation)
         )
     return _IMPORTANCE_ORDER.get(row.importance)

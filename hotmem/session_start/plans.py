@@ -13,10 +13,8 @@ from hotmem.session_start.material import Line, Material, shorten, today_and_tom
 from hotmem.temporal import Bound, find_times
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.passages import MAX_QUERY_CHARACTERS, truncate
-from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.types import EvidenceKind, Interval, Item, Layer, Mark
 from hotmem.types.sessions import DatedWords, LaterTurn
-from hotmem.understanding.facts.events import CHANGE_WORDS, affects_plan, changed_events
 from hotmem.understanding.facts.time_direction import is_future
 from hotmem.understanding.private_statements import is_shown_unasked
 
@@ -55,15 +53,15 @@ class _Plan:
 
     Attributes:
         start: When it starts.
-        words: The sentence that states it.
         item: Its item.
         text: Its line.
+        doubted_at: When something said later put it in doubt, UTC; None if nothing did.
     """
 
     start: datetime
-    words: str
     item: Item
     text: str
+    doubted_at: datetime | None = None
 
 
 def plan_lines(material: Material, language: Language) -> list[Line]:
@@ -74,7 +72,6 @@ def plan_lines(material: Material, language: Language) -> list[Line]:
         language: Parses what was said about plans and their changes.
     """
     plans = [*_spoken_plans(material, language), *_stored_plans(material)]
-    later = [one for one in material.stored.later if CHANGE_WORDS.search(one.text)]
     seen: set[str] = set()
     lines = []
     for plan in sorted(plans, key=lambda plan: plan.start):
@@ -82,7 +79,7 @@ def plan_lines(material: Material, language: Language) -> list[Line]:
             continue
         seen.add(plan.item.text)
         heading = _heading(material.local(plan.start).date(), material.request.at.date())
-        change = _find_change(plan, later, language)
+        change = _find_change(plan, material.stored.later)
         if change is None:
             lines.append(Line(heading, f"- {plan.text}", plan.item))
         elif not (_is_plan_itself(change, plan, plans) or not is_shown_unasked(change.text)):
@@ -101,16 +98,17 @@ def _spoken_plans(material: Material, language: Language) -> Iterator[_Plan]:
         context = dated.text[max(dated.start - PRIVACY_MARGIN, 0) : dated.stop + PRIVACY_MARGIN]
         if not _is_ahead(dated, language) or not is_shown_unasked(context):
             continue
-        start, words = dated.interval.start, shorten(_sentence_at(dated)[1].strip())
+        start = dated.interval.start
         for key in dated.memories:
-            text = escape_for_prompt(material.evidence[EvidenceKind.MEMORY, key].text)
+            evidence = material.evidence[EvidenceKind.MEMORY, key]
+            text = escape_for_prompt(evidence.text)
             item = material.item(text, EvidenceKind.MEMORY, key)
             clock_time = _clock_time(dated.interval, text, material)
-            yield _Plan(start, words, item, f"{text}{clock_time}")
+            yield _Plan(start, item, f"{text}{clock_time}", evidence.doubted_at)
         if not dated.memories:
-            quote = quoted(words)
+            quote = quoted(shorten(_sentence_at(dated)[1].strip()))
             item = material.item(quote[1:-1], EvidenceKind.PASSAGE, dated.passage)
-            yield _Plan(start, words, item, f"{quote} (said {item.said_at:%Y-%m-%d})")
+            yield _Plan(start, item, f"{quote} (said {item.said_at:%Y-%m-%d})")
 
 
 def _stored_plans(material: Material) -> Iterator[_Plan]:
@@ -130,7 +128,8 @@ def _stored_plans(material: Material) -> Iterator[_Plan]:
             ):
                 item = material.item(escape_for_prompt(row.text), EvidenceKind.MEMORY, row.key)
                 line = f"{item.text} (noted {item.said_at:%Y-%m-%d})"
-                yield _Plan(interval.start, row.text, item, line)
+                doubted_at = material.evidence[EvidenceKind.MEMORY, row.key].doubted_at
+                yield _Plan(interval.start, item, line, doubted_at)
                 break
 
 
@@ -162,21 +161,9 @@ def _sentence_at(dated: DatedWords) -> tuple[int, str]:
     return start, dated.text[start:stop]
 
 
-def _find_change(plan: _Plan, later: Sequence[LaterTurn], language: Language) -> LaterTurn | None:
-    """The latest turn that calls a plan off, moves it, or puts it on again."""
-    subject = stems(plan.words) - STOP_STEMS
-    since = [one for one in later if one.said_at > plan.item.said_at and subject & stems(one.text)]
-    if not since:
-        return None
-    words, *docs = language.parse([plan.words, *(one.text for one in since)], names=False)
-    return next(
-        (
-            one
-            for one, doc in zip(since, docs, strict=True)
-            if any(affects_plan(event, words) for event in changed_events(doc, one.said_at))
-        ),
-        None,
-    )
+def _find_change(plan: _Plan, later: Sequence[LaterTurn]) -> LaterTurn | None:
+    """The turn that put a plan in doubt."""
+    return next((one for one in later if one.said_at == plan.doubted_at), None)
 
 
 def _is_plan_itself(change: LaterTurn, plan: _Plan, plans: Sequence[_Plan]) -> bool:

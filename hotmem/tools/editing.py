@@ -136,10 +136,10 @@ def edited_value(text: str, value: str, edited: str) -> str:
 
     Args:
         text: Text before the edit.
-        value: Part of the text.
+        value: Part of the text; of the whole, nothing was replaced.
         edited: Text after the edit.
     """
-    before, found, after = text.rpartition(value) if value else ("", "", "")
+    before, found, after = text.rpartition(value) if value not in ("", text) else ("", "", "")
     unchanged = (
         bool(found)
         and edited.startswith(before)

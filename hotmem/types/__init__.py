@@ -98,7 +98,6 @@ from hotmem.types.understanding import ExtractionCosts as ExtractionCosts
 from hotmem.types.understanding import ExtractionOutcome as ExtractionOutcome
 from hotmem.types.understanding import ExtractionResult as ExtractionResult
 from hotmem.types.understanding import Statement as Statement
-from hotmem.types.understanding import Termination as Termination
 from hotmem.types.understanding import TurnContext as TurnContext
 from hotmem.types.understanding import Understanding as Understanding
 from hotmem.types.vocabulary import AnswerType as AnswerType

@@ -121,9 +121,10 @@ class NewMemory:
 
     @property
     def fact(self) -> Statement | None:
-        """The one fact that it states, if its relation has one value at a time."""
+        """The one fact that it states in all of its words, if it states one."""
         only = self.states[0] if len(self.states) == 1 and self.kind is not Kind.RULE else None
-        return only if only is not None and only.single and not only.negated else None
+        whole = only is not None and len(only.text.split()) >= len(self.text.split())
+        return only if whole else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,7 +257,8 @@ class SessionFacts:
         facts: Facts about the user and people around them, latest first.
         notes: Recent explicitly stored memories, latest first.
         dated: Time expressions within the requested days, in order of time.
-        later: The user's turns since the first of these plans, latest first.
+        later: The user's turns since the first of these plans that put something in doubt, latest
+            first.
         loops: Open loops of the last session.
         pending: Whether facts of any of the user's turns are not extracted yet.
     """

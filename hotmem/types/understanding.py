@@ -15,20 +15,6 @@ else:
 
 
 @dataclass(frozen=True, slots=True)
-class Termination:
-    """A statement's claim that facts of other relations are over: "I've given up the choir".
-
-    Attributes:
-        things: Words that name what is over: "choir".
-        relations: Relations of the same subject whose facts end if their value holds one of
-            `things`, or differs from the statement's if there are none.
-    """
-
-    things: tuple[str, ...]
-    relations: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Statement:
     """One fact read from a turn, with the span of its source words.
 
@@ -49,7 +35,8 @@ class Statement:
         single: Whether the relation has one value at a time, so that a new value supersedes.
         tags: Tags found in the words of `text`.
         circumstances: Tags for its circumstances, such as "urgent".
-        ending: Facts of other relations that it ends, if any.
+        ending: A form of address of the subject that is not wanted any more, or "" for whatever
+            name it had; None if it ends no name.
         replaces: Whether it may supersede stored facts. "My dog is called Rex" does not: another
             dog may be meant.
         category_probability: Probability of the category, 0 to 1; None if it was not estimated.
@@ -71,7 +58,7 @@ class Statement:
     single: bool = False
     tags: tuple[str, ...] = ()
     circumstances: tuple[str, ...] = ()
-    ending: Termination | None = None
+    ending: str | None = None
     replaces: bool = True
     category_probability: float | None = None
 

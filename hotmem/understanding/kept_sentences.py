@@ -1,4 +1,4 @@
-"""Sentences that are worth remembering although no relation fits them.
+"""Sentences of a turn that are worth remembering.
 
 The reader finds the words; here they become a statement in the third person.
 """
@@ -14,17 +14,17 @@ from hotmem.temporal import Bound, TimeMention, format_time, format_time_bare
 from hotmem.text.stemming import STOP_STEMS, stem
 from hotmem.types import Kind, Statement, Understanding
 from hotmem.types.understanding import Doc, Span, Token
-from hotmem.understanding.facts.assertion import VERB_TAGS, joke_spans
-from hotmem.understanding.facts.clauses import drops_subject
+from hotmem.understanding.facts.assertion import VERB_TAGS, drops_subject, joke_spans
 from hotmem.understanding.facts.corrections import retracted_spans
 from hotmem.understanding.facts.events import Plan, plan_statement, upcoming_times
 from hotmem.understanding.facts.indirect_speech import third_person
 from hotmem.understanding.facts.question_statements import last_question, statement_of_answer
 from hotmem.understanding.facts.relations import Relation
-from hotmem.understanding.facts.statements import find_contrasts
+from hotmem.understanding.facts.rewriting import find_contrasts
 from hotmem.understanding.facts.third_person import TIME_PREPOSITIONS
 from hotmem.understanding.facts.time_direction import resolve_times
 from hotmem.understanding.named_subjects import subject_of
+from hotmem.understanding.private_statements import is_order
 from hotmem.understanding.term_model import REFERRING, clauses
 
 _SUBJECTS: Final = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
@@ -120,9 +120,6 @@ def _refers_back(subject: Token, words: list[Token]) -> bool:
     )
 
 
-MOSTLY: Final = 0.6
-"""Share of a part's content words that other statements hold, from which it is left out."""
-
 MIN_WORDS: Final = 3
 MAX_WORDS: Final = 80
 """Words of a statement that can be understood alone; longer ones stay in their passages."""
@@ -131,7 +128,7 @@ MAX_SENTENCES: Final = 40
 """Words of the sentences that are kept where the part alone cannot be understood."""
 
 STATES: Final = Relation("states")
-"""Of sentences that are worth remembering although no relation fits them."""
+"""Of sentences that are worth remembering."""
 
 _LEFT: Final = re.compile(r"^(?:(?:on )?\w+days|\d{4})$", re.IGNORECASE)
 """What is left as it is: in "on Mondays" no Monday is meant, and a bare number may be a code."""
@@ -177,6 +174,7 @@ def kept_sentences(
         said_at: When it was said, in the speaker's time zone.
         question: What the bot had said before it.
     """
+    named = [one for one in understanding.statements if not is_order(one)]
     left_out = (*joke_spans(doc.text), *retracted_spans(doc.text))
     parts = _with_antecedents(
         doc,
@@ -190,7 +188,7 @@ def kept_sentences(
         kept
         for part in parts
         if not any(start <= part.start < stop for start, stop in left_out)
-        and _share_held(doc, part, understanding.statements) < MOSTLY
+        and not _is_held(doc, part, named)
         and (kept := _kept(doc, part, understanding.entities, speaker, said_at, question))
     ]
 
@@ -240,12 +238,10 @@ def _kept(
     question: Doc | None,
 ) -> Plan | None:
     hedged = part.doubt != "sure"
-    kind = part.kind
-    if kind == "plan" and _is_over(doc, part, said_at):
-        kind = "event"
     span = _words(doc, part)
     if span is None:
         return None
+    kind = _dated_kind(part, span, said_at)
     if kind in PLANS:
         part, span = _with_governor(part, span)
         plan = plan_statement(
@@ -343,10 +339,25 @@ def _tells_what(doc: Doc, part: TurnPart, plan: Plan, *, timed: bool) -> bool:
     return any(token.pos_ in ("NOUN", "VERB") and _is_content(token) for token in words)
 
 
-def _is_over(doc: Doc, part: TurnPart, said_at: datetime) -> bool:
-    """Whether all times of a part are over, as its tense has them: "we met in July"."""
-    times = [one for one in resolve_times(doc, said_at) if part.start <= one.start < part.stop]
-    return bool(times) and all(one.interval.end <= said_at for one in times)
+def _dated_kind(part: TurnPart, words: Span, said_at: datetime) -> str:
+    """The kind of a part, which its times tell better than the reader.
+
+    What is over is no plan ("we met in July"), what is ahead is one ("the film starts at eight"),
+    and what returns every year is neither.
+    """
+    if part.kind not in ("plan", "event", "fact"):
+        return part.kind
+    times = [
+        one for one in resolve_times(words.doc, said_at) if part.start <= one.start < part.stop
+    ]
+    if not times:
+        return part.kind
+    if _ANNIVERSARIES.search(words.text):
+        return "fact"
+    if all(one.interval.end <= said_at for one in times):
+        return "event" if part.kind == "plan" else part.kind
+    ahead = any(one.interval.start > said_at and not one.vague for one in times)
+    return "plan" if ahead else part.kind
 
 
 def _has_core(words: Span, plan: Plan) -> bool:
@@ -372,19 +383,23 @@ def _subject(doc: Doc, about: Span, speaker: str) -> str:
     )
 
 
-def _share_held(doc: Doc, part: TurnPart, statements: Sequence[Statement]) -> float:
-    """Return the share of a part's content words that are in the statements."""
+def _is_held(doc: Doc, part: TurnPart, statements: Sequence[Statement]) -> bool:
+    """Whether all content words of a part are in the statements, or one is a reminder of it."""
+    if any(
+        one.kind is Kind.REMINDER and one.start < part.stop and part.start < one.stop
+        for one in statements
+    ):
+        return True
     denied = [(one.start, one.stop) for one in find_contrasts(doc)]
-    words = [
-        token
+    return all(
+        any(one.start <= token.idx < one.stop for one in statements)
         for token in doc
         if part.start <= token.idx < part.stop
         and _is_content(token)
         and not any(start <= token.idx < stop for start, stop in denied)
-    ]
-    held = sum(any(one.start <= token.idx < one.stop for one in statements) for token in words)
-    return held / len(words) if words else 0.0
+    )
 
 
 def _is_content(token: Token) -> bool:
-    return token.text[:1].isalnum() and stem(token.lower_) not in STOP_STEMS
+    value = token.pos_ == "NUM" or stem(token.lower_) not in STOP_STEMS
+    return token.text[:1].isalnum() and value

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from hotmem.text.word_sets import word_sets, wordlist
+from hotmem.text.word_sets import word_sets
 
 _WORDS: Final = word_sets(__file__)
 
@@ -31,41 +31,11 @@ MALE: Final = _WORDS["male"]
 ANIMATE: Final = FAMILY | ACQUAINTANCES | PETS
 """All people and pets that a speaker may call "my"."""
 
-EXCLUSIVE_VALUES: Final = (
-    frozenset({"single", "married", "engaged", "divorced", "widowed", "separated"}),
-    frozenset({"employed", "unemployed", "self-employed", "retired"}),
-    wordlist("red blue green yellow black white grey gray silver brown orange purple pink beige"),
-)
-"""Values after "be" that exclude each other."""
-
-FREQUENCY_VERBS: Final = frozenset(
-    {"take", "eat", "drink", "keep", "write", "build", "run", "know", "stay"}
-)
-"""Verbs that need a frequency, a negation or the progressive: "take", "is writing a novel"."""
-
-EVENT_VERBS: Final = _WORDS["event_verbs"]
-"""Verbs whose past tense is an event worth keeping."""
-
-NOTABLE_EVENT_VERBS: Final = _WORDS["notable_event_verbs"]
-"""Verbs whose past tense is worth keeping even without a time."""
-
-LASTING_ADJECTIVES: Final = _WORDS["lasting_adjectives"]
-"""Adjectives after "I am" that say something lasting; "tired" and "happy" do not."""
-
-TRAIT_ADJECTIVES: Final = _WORDS["trait_adjectives"]
-"""Adjectives of character, appearance and condition."""
-
-DETAIL_NOUNS: Final = _WORDS["detail_nouns"]
-"""Attributes whose value is a word or a number: "my shoe size is 42"."""
-
-GOAL_NOUNS: Final = frozenset({"dream", "goal", "plan", "ambition", "hope", "wish"})
-"""Nouns whose complement is a goal: "my dream is to open a restaurant"."""
-
-HOBBY_NOUNS: Final = frozenset({"hobby", "passion", "pastime", "interest", "hobbie"})
-"""Nouns whose complement is liked: "my hobby is pottery"."""
-
 EVENT_NOUNS: Final = _WORDS["event_nouns"]
 """Nouns of scheduled events: "the dentist is on Monday"."""
 
 NAMEABLE_NOUNS: Final = ANIMATE | _WORDS["nameable_nouns"]
 """Nouns of people, animals and things that have names."""
+
+POSSESSIONS: Final = _WORDS["possessions"]
+"""Things, animals and people that somebody "has", often more than one."""

@@ -5,6 +5,7 @@ What is said of one person changes nothing that is known of another, however sim
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import date
 from itertools import takewhile
 from typing import Final
 
@@ -19,6 +20,7 @@ SUBJECTS: Final = frozenset({"nsubj", "nsubjpass"})
 _OWNED: Final = frozenset({"ROOT", "compound"})
 _NAME: Final = re.compile(r"\b[^\W\d_a-z][\w’']*")
 _PLACE: Final = re.compile(r"\b(?:in|at|to|from|near|around)(?: [^\W\d_a-z][\w’']*)+")
+_DATE: Final = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?: \(\w+\))?(?!\w)")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _KINDS: Final = {word: kind for kind, words in enumerate((FEMALE, MALE, PETS), 1) for word in words}
 """Nouns for women, men and animals. Nobody is two of them."""
@@ -161,12 +163,22 @@ def confirmed_effects(
         text: The turn.
         parse: Parses the turn; called only if the statement is in doubt.
     """
+    known = _DATE.sub(_as_spoken, known)
     effects = reader.effects(known, text)
     if effects.doubted < reader.settings.doubted:
         return effects
     forms = (reader.effects(known, form) for form in pronoun_forms(parse(), subject))
     unnamed = max(forms, key=lambda one: one.doubted, default=effects)
     return unnamed if unnamed.doubted < UNNAMED_DOUBT else effects
+
+
+def _as_spoken(found: re.Match[str]) -> str:
+    """A date as people say it, and the reader knows it: "Friday 20 November"."""
+    try:
+        day = date.fromisoformat(found[1])
+    except ValueError:
+        return found[0]
+    return f"{day:%A} {day.day} {day:%B}"
 
 
 def pronoun_forms(doc: Doc, subject: str) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from hotmem.models.files import load_shipped
 from hotmem.text.numerals import shape_terms
 from hotmem.text.passages import SENTENCE_END
 from hotmem.types import Evidence, EvidenceKind, Statement, Turn, Understanding
-from hotmem.understanding.facts.relations import ALLERGIC_TO, ASKS, IS_CALLED
+from hotmem.understanding.facts.relations import ASKS, IS_CALLED
 from hotmem.understanding.query.commands import FloatArray, term_id, term_ids
 from hotmem.understanding.term_model import (
     Tensors,
@@ -173,7 +173,7 @@ def is_unmeant(text: str) -> bool:
 
 def in_doubt(statement: Statement) -> Statement:
     """The statement in doubt, so that it supersedes nothing; an allergy stays as it is."""
-    if statement.relation == ALLERGIC_TO.name and not statement.negated:
+    if statement.relation == "allergy":
         return statement
     return replace(statement, hedged=True, replaces=False)
 

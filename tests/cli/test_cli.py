@@ -290,7 +290,7 @@ def test_a_stored_statement_is_found(ana: Run) -> None:
 
 def test_a_stored_statement_shows_what_it_ended(ana: Run) -> None:
     ana("store", "The alarm code is 4711.")
-    stored = ana("store", "The alarm code is 4712.").output
+    stored = ana("store", "The new alarm code is 4712.").output
     ended = re.search(r"ended +The alarm code is 4711\. .*`hotmem undo (\w+)`", stored)
     assert ended is not None and stored.count("4711") == 1
     assert "4711" not in ana("memories").output

@@ -52,8 +52,11 @@ async def test_a_correction_is_undone_with_the_corrected_memory(memory: Memory) 
     assert await current(memory) == old
 
 
+FARO = "I don't live in Braga any more, I live in Faro now."
+
+
 async def test_a_later_change_is_undone_first(memory: Memory) -> None:
-    await tell(memory, "I live in Porto.", "I live in Braga now.", "I live in Faro now.")
+    await tell(memory, "I live in Porto.", "I live in Braga now.", FARO)
     last, first = await decisions(memory, DecisionAction.ENDED)
     await undo(memory, last.id)
     await undo(memory, first.id)

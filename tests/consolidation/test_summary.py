@@ -17,8 +17,8 @@ from hotmem.consolidation.summary import (
     summarise,
 )
 from hotmem.models import CachedEncoder, Language
-from hotmem.revision.same_subject import find_antecedents
 from hotmem.types import Role, SessionSummary, Turn
+from hotmem.understanding.mentioned_people import find_antecedents
 from tests.tables import tables
 
 CASES = tables(__file__)

@@ -20,7 +20,6 @@ from hotmem.types import (
     Statement,
     StoredMemory,
     Supersession,
-    Termination,
 )
 from tests.conversation import START
 from tests.tables import named_rows, tables
@@ -72,24 +71,6 @@ def test_find_supersession(
 ) -> None:
     stored = [known(**one) for one in memories]
     assert find_supersession(statement(**new), day(said), stored) == supersession(**revision)
-
-
-@pytest.mark.parametrize(
-    ("value", "relation", "ends"),
-    [
-        ("church choir", "can", True),
-        ("tenor", "can", False),
-        ("choir", LIKES, False),
-        ("smokes in the choirs", "can", True),
-    ],
-)
-def test_termination_of_other_relations(value: str, relation: str, ends: bool) -> None:
-    over = replace(
-        statement("given up the choir", "did", negated=True),
-        ending=Termination(("choir",), ("can", "does")),
-    )
-    held = known(value, 1, relation)
-    assert find_supersession(over, day(5), [held]) == Supersession(ends=(held.id,) if ends else ())
 
 
 def stored_after(spoken: list[tuple[str, int]]) -> dict[str, tuple[int, datetime | None]]:

@@ -21,15 +21,16 @@ from hotmem.storage.queries.jobs import UserRotation
 from hotmem.storage.sqlite.connection import connect
 from hotmem.storage.sqlite.migrations import migrate
 from hotmem.types import MemoryRecord, Statement, Understanding
-from hotmem.understanding.facts import relations
-from hotmem.understanding.facts.relations import COMPLEMENTS, HAS, IS_CALLED, Relation
-from hotmem.understanding.lexicon import ANIMATE, UNIQUE_ROLES
+from hotmem.understanding.extraction.proposals import RELATIONS as PROPOSED
+from hotmem.understanding.facts.relations import IS_CALLED, Relation
+from hotmem.understanding.lexicon import ANIMATE, FAMILY, PETS, POSSESSIONS, UNIQUE_ROLES
 from tests.conversation import START, said
 
-RELATIONS: Final = sorted(
-    {one for one in vars(relations).values() if isinstance(one, Relation)}, key=repr
+RELATIONS: Final = sorted(PROPOSED.values(), key=repr)
+PEOPLE, THINGS = (
+    sorted(ANIMATE - UNIQUE_ROLES),
+    sorted((FAMILY | PETS | POSSESSIONS) - UNIQUE_ROLES),
 )
-PEOPLE, THINGS = sorted(ANIMATE - UNIQUE_ROLES), sorted(COMPLEMENTS[HAS] - UNIQUE_ROLES)
 NAMES: Final = ("Bea", "Carlo", "Dora", "Egon", "Fay", "Rex")
 VALUES: Final = ("Leeds", "Porto", "a Saab", "seven", "2027-03-04 (Thursday)", "the night shift")
 

@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from eval.__main__ import app
-from eval.language import corrections, extraction, identity
+from eval.language import corrections
 from eval.language.recognizers import FILES
 from eval.learning import usage
 from eval.peers.process import PeerMissing
@@ -33,7 +33,6 @@ QUESTIONS = TABLES["questions"]
 START = datetime(2024, 5, 6, 9, tzinfo=UTC)
 
 TIME_CASE = TABLES["time_case"]
-MSC_SESSION = TABLES["msc_session"]
 TALKS = """
 # nadia and her assistant
 ## 2026-03-04
@@ -144,14 +143,12 @@ def test_every_command_has_a_case() -> None:
 def inputs(tmp_path: Path) -> dict[str, Path]:
     """Small files in the format of each dataset."""
     paths = {
-        name: tmp_path / name
-        for name in ("data", "msc", "time", "talks", "record", "folder", "restart")
+        name: tmp_path / name for name in ("data", "time", "talks", "record", "folder", "restart")
     }
-    for name in ("msc", "time", "folder"):
+    for name in ("time", "folder"):
         paths[name].mkdir()
     write_records(paths["data"], dataset())
     write_records(paths["record"], [{"key": "a", "text": "b"}])
-    write_records(paths["msc"] / "session_1.jsonl", [MSC_SESSION])
     for name in FILES:
         (paths["time"] / f"{name}.json").write_text(json.dumps([TIME_CASE]), "utf-8")
     paths["talks"].write_text(TALKS, "utf-8")
@@ -185,8 +182,6 @@ def few_cases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the handwritten test sets by every n-th of their lines."""
     sets: list[tuple[ModuleType, str, int]] = [
         (corrections, "CASES", 40),
-        (extraction, "CASES", 40),
-        (identity, "CASES", 60),
         (usage, "TRIPLES", 41),
         (classification, "STATEMENTS", 101),
         (equivalence, "PAIRS", 41),

@@ -16,7 +16,7 @@ from eval.encoder.ranking import by_pieces, by_row, ranked
 from eval.encoder.training import Settings, trained
 from hotmem.models import CachedEncoder
 from hotmem.models.encoder import EncodedText, TokenEncoder, unit_rows
-from hotmem.models.encoders import OnnxEncoder
+from hotmem.models.encoders import OnnxEncoder, word_embeddings
 from hotmem.ranking.features import max_similarities, token_weights
 from tests.eval.test_talks import TALK
 
@@ -105,7 +105,9 @@ def test_training_puts_the_evidence_higher_is_repeatable_and_is_kept(
     assert torch.equal(found.projection, again.projection), "the same seed gives the same encoder"
     found.save(tmp_path / "one.npz")
     kept, read = (
-        OnnxEncoder(exported(tmp_path / "one.npz"), "one").encode_tokens([TEXT])[0],
+        OnnxEncoder(exported(tmp_path / "one.npz"), "one", word_embeddings()).encode_tokens([TEXT])[
+            0
+        ],
         read_in_torch(found, TEXT),
     )
     assert float(kept.vector @ read.vector) > 0.98

@@ -10,6 +10,7 @@ from onnx import numpy_helper
 
 from eval.encoder.export import (
     MAX_WEIGHT_INTEGER,
+    TURNS,
     Bert,
     Dense,
     balance,
@@ -24,8 +25,6 @@ from hotmem.models import load_encoder
 from hotmem.models.encoders import OnnxEncoder
 from hotmem.models.files import read_shipped
 from hotmem.options import ModelOptions
-
-TRAINED = Path(__file__).parents[2] / "eval" / "encoder" / "trained"
 
 TEXTS = [np.array([101, 2026, 3899, 2003, 2170, 8962, 102]), np.array([101, 7592, 102])]
 
@@ -90,27 +89,28 @@ def test_no_two_products_overflow_sixteen_bits(bert: Bert) -> None:
     assert all(2 * 255 * int(np.abs(value.astype(int)).max()) <= 2**15 - 1 for value in weights)
 
 
-@pytest.mark.parametrize("name", ["turns-1", "reader-1"])
-def test_the_shipped_files_are_those_of_the_trained_ones(name: str, tmp_path: Path) -> None:
-    graph, *arrays = write_shipped(TRAINED / f"{name}.npz", tmp_path)
-    for file in arrays:
+def test_the_shipped_files_are_those_of_the_trained_ones(tmp_path: Path) -> None:
+    files = write_shipped(TURNS.with_name("reader-2.npz"), tmp_path)
+    for file in (one for one in files if one.suffix == ".npz"):
         assert file.read_bytes() == read_shipped(file.name)
-    made, shipped = map(onnx.load_from_string, (graph.read_bytes(), read_shipped(graph.name)))
-    assert [node.op_type for node in made.graph.node] == [
-        node.op_type for node in shipped.graph.node
-    ]
-    for one, other in zip(made.graph.initializer, shipped.graph.initializer, strict=True):
-        ours, theirs = numpy_helper.to_array(one), numpy_helper.to_array(other)
-        assert np.allclose(ours, theirs, atol=1e-4), "up to how a processor rounds"
+    for graph in (one for one in files if one.suffix == ".onnx"):
+        made, shipped = map(onnx.load_from_string, (graph.read_bytes(), read_shipped(graph.name)))
+        assert [node.op_type for node in made.graph.node] == [
+            node.op_type for node in shipped.graph.node
+        ]
+        for one, other in zip(made.graph.initializer, shipped.graph.initializer, strict=True):
+            ours, theirs = numpy_helper.to_array(one), numpy_helper.to_array(other)
+            assert np.allclose(ours, theirs, atol=1e-4), "up to how a processor rounds"
 
 
 def test_an_encoder_of_ones_own_is_named_after_its_content(tmp_path: Path) -> None:
     own, same = tmp_path / "own.onnx", tmp_path / "same.onnx"
-    own.write_bytes(exported(TRAINED / "turns-1.npz"))
+    own.write_bytes(exported(TURNS))
     same.write_bytes(own.read_bytes())
     encoder = load_encoder(ModelOptions(encoder=str(own)))
     assert encoder.name.startswith("own-")
     assert encoder.name.partition("-")[2] == OnnxEncoder.load(same).name.partition("-")[2]
-    assert np.array_equal(encoder.encode(["hello"]), OnnxEncoder.load().encode(["hello"]))
+    shared = OnnxEncoder.load().encode(["hello"])
+    assert np.allclose(encoder.encode(["hello"]), shared, atol=5e-3), "up to how graphs are fused"
     with pytest.raises(ModelMissing, match="HOTMEM_ENCODER"):
         load_encoder(ModelOptions(encoder=str(tmp_path / "none.onnx")))

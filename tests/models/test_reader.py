@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models.reader import DOUBTS, EFFECTS, KINDS, Reader, runs
+from tests.scored import scored
 
 
 @pytest.fixture(scope="module")
@@ -26,25 +27,32 @@ def test_an_answer_is_read_with_its_question(reader: Reader) -> None:
     assert reader.read("Do you have any allergies?", "Just shellfish.").parts
 
 
-@pytest.mark.parametrize(
+@scored(
     ("known", "new"),
     [
         ("The user has a girlfriend called Mia.", "we broke up"),
         ("The user drives a Volvo.", "i sold the volvo in march"),
         ("The user has a dog called Bruno.", "Bruno died on Sunday, we buried him in the garden."),
+        ("The user plays tennis.", "I stopped playing tennis."),
+        ("The user drinks two cups of coffee a day.", "I stopped drinking coffee."),
+        ("The user lives in Utrecht.", "I moved to Ghent."),
     ],
+    floor=0.8,
 )
 def test_a_change_outdates(reader: Reader, known: str, new: str) -> None:
     assert reader.effects(known, new).outdated > 0.5
 
 
-@pytest.mark.parametrize(
+@scored(
     ("known", "new"),
     [
         ("The user's son Leo is nine.", "My other son Max is seven."),
         ("The user's sister Carla lives in Phoenix.", "my sister beth lives in denver"),
         ("The user is allergic to peanuts.", "what should i cook tonight"),
+        ("There is a bird number 7 in Porto.", "There is a bird number 14 in Porto."),
+        ("The user likes jazz.", "I like rock."),
     ],
+    floor=0.8,
 )
 def test_another_of_its_kind_does_not(reader: Reader, known: str, new: str) -> None:
     assert reader.effects(known, new).outdated < 0.5

@@ -29,7 +29,9 @@ async def tell(memory: Memory) -> str:
     await remember(
         memory,
         said("I live in Utrecht.", session="tuesday", minutes=1500),
-        said("I moved to Leeds.", session="friday", minutes=6000),
+        said(
+            "I don't live in Utrecht any more, I live in Leeds now.", session="friday", minutes=6000
+        ),
     )
     return (
         await memory.store_memory(STORED, user_id="ana", context={"kind": "fact", "importance": 2})

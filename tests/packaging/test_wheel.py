@@ -38,7 +38,7 @@ asyncio.run(main())
 
 DATA: Final = {
     "hotmem/py.typed",
-    "hotmem/models/data/turns-1.onnx",
+    "hotmem/models/data/texts-1.onnx",
     "hotmem/ranking/relevance.json",
     "hotmem/inspector/templates/base.html",
     "hotmem/replay/report.html",

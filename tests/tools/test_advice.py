@@ -48,9 +48,9 @@ async def test_a_stranger_gets_no_advice(memory: Memory) -> None:
 async def test_a_conflict_can_be_settled_either_way(
     memory: Memory, choice: int, holds: bool
 ) -> None:
-    old, _ = await store(memory, "I drink two cups of coffee a day.", "I stopped drinking coffee.")
+    old, _ = await store(memory, "My favourite colour is blue.", "My favourite colour is green.")
     (advice,) = await advised(memory, "conflict")
-    assert "two cups" in advice["text"] and "stopped" in advice["text"]
+    assert "blue" in advice["text"] and "green" in advice["text"]
     assert advice["memory_ids"] == [old]
     await follow(memory, advice["calls"][choice])
     assert await advised(memory, "conflict") == []
@@ -58,7 +58,7 @@ async def test_a_conflict_can_be_settled_either_way(
 
 
 async def test_a_bot_asks_the_user_about_a_conflict(memory: Memory) -> None:
-    await store(memory, "I drink two cups of coffee a day.", "I stopped drinking coffee.")
+    await store(memory, "My favourite colour is blue.", "My favourite colour is green.")
     found = await tool("discover_memory_tools", FOR_MODELS).call(memory, "ana", {})
     (advice,) = found["advice"]
     assert advice["about"] == "conflict" and advice["calls"] == []

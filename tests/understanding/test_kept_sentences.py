@@ -45,8 +45,8 @@ async def test_what_is_moved_has_its_new_date(memory: Memory, said: str, memory_
 
 
 async def test_habits_have_no_date(memory: Memory) -> None:
-    assert "Aunt Jo swims on Mondays." in await kept(
-        memory, (Role.USER, "Aunt Jo swims on Mondays.")
+    assert "The user's bins go out on Mondays." in await kept(
+        memory, (Role.USER, "Our bins go out on Mondays.")
     )
 
 
@@ -74,7 +74,7 @@ async def test_words_without_content_answer_no_question(
 
 async def test_a_noun_that_is_parsed_as_a_verb_is_no_request(memory: Memory) -> None:
     stated = await kept(memory, (Role.USER, "I'm coeliac by the way, so no gluten for me."))
-    assert "The user is coeliac." in stated
+    assert any(text.startswith("The user is coeliac") for text in stated)
     assert not any("wants the bot" in text for text in stated)
 
 

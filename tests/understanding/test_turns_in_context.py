@@ -18,7 +18,7 @@ async def kept(memory: Memory) -> list[str]:
         ("Do you have any pets?", "Two cats.", "Ana has two cats."),
         ("Are you married?", "Yes.", "Ana is married."),
         ("And do you still live in Leeds?", "No.", "Ana does not live in Leeds any more."),
-        ("How many grandchildren have you now?", "Eleven.", "Ana has eleven grandchildren."),
+        ("How many grandchildren have you now?", "Eleven.", "Ana has eleven grandchildren now."),
         ("Where do you live?", "In Leeds.", "Ana lives in Leeds."),
     ],
 )
@@ -48,7 +48,7 @@ async def test_a_pronoun_is_read_with_the_turn_before(memory: Memory) -> None:
     await memory.remember(said("My sister Beth is a vet.", speaker="Ana"))
     await memory.remember(said("She lives in Denver now.", minutes=1, speaker="Ana"))
 
-    assert "Ana's sister Beth lives in Denver." in await kept(memory)
+    assert "Ana's sister Beth lives in Denver now." in await kept(memory)
 
 
 async def test_an_answer_is_a_source_by_its_own_words(memory: Memory) -> None:
@@ -67,7 +67,7 @@ async def test_an_answer_is_a_source_by_its_own_words(memory: Memory) -> None:
 
 async def test_doubt_is_kept_until_it_is_said_with_certainty(memory: Memory) -> None:
     await memory.remember(said("I think my sister works for Bosch."))
-    assert await kept(memory) == ["Perhaps Ana's sister works for Bosch."]
+    assert await kept(memory) == ["Ana thinks Ana's sister works for Bosch."]
 
     await memory.remember(said("My sister works for Bosch.", minutes=5))
     assert await kept(memory) == ["Ana's sister works for Bosch."]

@@ -46,6 +46,7 @@ SOURCES: Final = """
 
 AGAIN: Final = """
     SELECT x.memory, d.decided_at FROM decision_memories x JOIN decisions d ON d.id = x.decision
+        JOIN memories m ON m.id = x.memory AND m.stored_at IS DISTINCT FROM d.decided_at
     WHERE +d.user_key = :user AND d.undone_at IS NULL AND x.memory = ANY(:keys)
         AND (d.action = 'confirmed' OR (d.action = 'repeated'
             AND NOT EXISTS (SELECT 1 FROM sources s WHERE s.memory = x.memory)))

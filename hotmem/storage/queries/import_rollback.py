@@ -46,7 +46,7 @@ DETACH_STORED: Final = """
     UPDATE memories AS m SET import = NULL, confirmations =
         -1 + s.times + (SELECT count(DISTINCT x.turn) FROM sources x JOIN turns t
             ON t.id = x.turn WHERE x.memory = m.id AND t.import IS DISTINCT FROM :import),
-        stored_at = coalesce(m.stored_at, s.at)
+        stored_at = s.at
     FROM (SELECT k.id, count(d.id) AS times, max(d.decided_at) AS at
         FROM memories k JOIN decision_memories x ON x.memory = k.id
           JOIN decisions d ON d.id = x.decision AND d.action = 'confirmed'

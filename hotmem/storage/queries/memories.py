@@ -55,8 +55,7 @@ def related(
 
     They have its subject, or one of `same`, in any case, and its relation. They also have its
     value, unless the relation is single-valued or the statement is negated: then they are all that
-    hold, or were said, later. If the statement ends other relations, current memories of these are
-    included.
+    hold, or were said, later. If the statement ends a name, the current names are included.
     """
     where = "m.user_key = ? AND lower(m.subject) = ANY(?)"
     values = (user, sorted(map(ascii_lower, {statement.subject, *same})))
@@ -73,10 +72,9 @@ def related(
         (*values, statement.relation, *own),
         by="memories_by_relation",
     )
-    if statement.ending is not None:
-        others = {*statement.ending.relations} - ({statement.relation} if any_value else set())
-        held = f"{where} AND m.relation = ANY(?) AND m.valid_until IS NULL"
-        known += _select(conn, held, (*values, sorted(others)), by="memories_by_relation")
+    if statement.ending is not None and not any_value:
+        names = f"{where} AND m.relation = ? AND m.valid_until IS NULL"
+        known += _select(conn, names, (*values, NAMES), by="memories_by_relation")
     return known
 
 
@@ -213,39 +211,42 @@ def record_access(conn: Connection, user: UserKey, ids: Sequence[str], now: date
 
 def latest_until(conn: Connection, user: UserKey, until: datetime) -> list[StoredMemory]:
     """The latest current memories up to a time."""
-    return _select(
-        conn,
-        "m.user_key = ? AND m.valid_until IS NULL AND m.order_time <= ?",
-        (user, to_stored(until)),
-        RECENT_FOR_CORRECTION,
-    )
+    current = "m.user_key = ? AND m.valid_until IS NULL AND m.order_time <= ?"
+    return _select(conn, current, (user, to_stored(until)), RECENT_FOR_CORRECTION)
 
 
-def current_before(
-    conn: Connection, user: UserKey, turn: int | None, keys: Sequence[int], latest: int
+TURN_TIME: Final = "(SELECT order_time FROM turns WHERE user_key = ? AND id = ?)"
+"""The place of a turn in the order of statements."""
+
+
+def current_around(
+    conn: Connection,
+    user: UserKey,
+    turn: int | None,
+    keys: Sequence[int],
+    latest: int,
+    after: bool = False,
 ) -> list[StoredMemory]:
-    """Current memories that were said before a turn and not read from it, latest first.
+    """Memories that held when a turn was said, or after it, and are not from it, latest first.
 
     Args:
         conn: A connection.
         user: The user.
         turn: Row number of the turn; None for all current memories.
         keys: Row numbers of memories.
-        latest: How many of the latest before the turn to add to them.
+        latest: How many of the latest to add to them.
+        after: Whether those said after the turn are read, and not those from before it.
     """
-    before = """m.valid_until IS NULL AND m.order_time <= (SELECT order_time FROM turns
-        WHERE user_key = ? AND id = ?)
-        AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn = ?)"""
-    values: tuple[object, ...] = (user, turn, turn)
-    if turn is None:
-        before, values = "m.valid_until IS NULL", ()
-    found = _select(
-        conn,
-        f"+m.user_key = ? AND m.id = ANY(?) AND {before}",
-        (user, [*keys], *values),
-        by=None,
-    )
-    found += _select(conn, f"m.user_key = ? AND {before}", (user, *values), latest)
+    held, values = "m.valid_until IS NULL", tuple[object, ...]()
+    if after:
+        held, values = f"{held} AND m.order_time > {TURN_TIME}", (user, turn)
+    elif turn is not None:
+        held = f"""m.order_time <= {TURN_TIME} AND ({held} OR m.valid_until > {TURN_TIME})
+            AND NOT EXISTS (SELECT 1 FROM sources x WHERE x.memory = m.id AND x.turn = ?)"""
+        values = (user, turn, user, turn, turn)
+    some = f"+m.user_key = ? AND m.id = ANY(?) AND {held}"
+    found = _select(conn, some, (user, [*keys], *values), by=None)
+    found += _select(conn, f"m.user_key = ? AND {held}", (user, *values), latest)
     return list({memory.id: memory for memory in found}.values())
 
 

@@ -44,8 +44,8 @@ def insert(
 ) -> str:
     """Stores a memory, searchable at once, with the reason of its classification.
 
-    If it states one fact of one value, it has the subject and relation of the fact, so that what is
-    said later can supersede it. Without a vector it waits to be embedded.
+    If it states one fact, it has the subject and relation of the fact, so that what is said later
+    can repeat or supersede it. Without a vector it waits to be embedded.
 
     Returns:
         Its id.
@@ -68,7 +68,7 @@ def insert(
         "hedged": fact is not None and fact.hedged,
         "negated": 0,
         "changes": fact is not None and fact.changes,
-        "single": fact is not None,
+        "single": fact is not None and fact.single,
         "said_at": stored,
         "order_time": times.order_time(conn, user, stored, stored),
         "valid_until": None if note.expires_at is None else to_stored(note.expires_at),

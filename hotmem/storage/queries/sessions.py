@@ -425,9 +425,6 @@ def _settle(conn: Connection, user: UserKey, session: int, _: object = None) -> 
 TURNS_READ: Final = 20_000
 """Latest turns of the user in which event times are read."""
 
-LATER_READ: Final = 2_000
-"""Latest turns of the user in which a plan may have been changed."""
-
 NOTES_READ: Final = 500
 """Latest explicitly stored memories that are read."""
 
@@ -629,8 +626,10 @@ def _later(conn: Connection, who: dict[str, Any], since: int, now: int) -> list[
         LaterTurn,
         f"""SELECT text, public_id, spoken_at FROM turns INDEXED BY turns_by_time
            WHERE user_key = :user AND role = 'user' AND spoken_at > :since AND spoken_at <= :now
-               AND {_BY_USER} ORDER BY spoken_at DESC, id DESC LIMIT :most""",
-        {**who, "since": since, "now": now, "most": LATER_READ},
+               AND {_BY_USER} AND spoken_at IN (SELECT m.doubted_at FROM memories m
+                   WHERE m.user_key = :user AND m.doubted_at > :since AND m.valid_until IS NULL)
+           ORDER BY spoken_at DESC, id DESC""",
+        {**who, "since": since, "now": now},
     )
 
 

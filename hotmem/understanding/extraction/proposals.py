@@ -9,7 +9,6 @@ from typing import Any, Final
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.validation import clean_text
 from hotmem.types import Role, Turn
-from hotmem.understanding.facts import relations
 from hotmem.understanding.facts.pipeline import UNNAMED_SPEAKER
 from hotmem.understanding.facts.relations import Relation
 from hotmem.understanding.turn_reader import parsed_text
@@ -51,17 +50,29 @@ MAX_PROPOSALS: Final = 60
 MAX_CHARACTERS: Final = {"subject": 80, "value": 200, "text": 300, "quote": 600}
 """Length of each text; a fact with a longer one is dropped."""
 
-RELATIONS: Final[dict[str, Relation]] = {
-    relation.name: relation
-    for relation in sorted(
-        (one for one in vars(relations).values() if isinstance(one, Relation)),
-        key=lambda one: one.single,
-        reverse=True,
+_LASTING: Final = "was born in, is called, is from, is on"
+_CHANGING: Final = (
+    "is aged, is in, is married to, is with, lives in, studies at, works as, works at"
+)
+_LASTING_OF_SEVERAL: Final = (
+    "is afraid of, is allergic to, can, did, dislikes, has, knows, likes, prefers"
+)
+_CHANGING_OF_SEVERAL: Final = (
+    "does, has to, is, learns, lives with, plans to, regularly, studies, wants, "
+    "wants to be reminded, works in, works on"
+)
+RELATIONS: Final = {
+    name: Relation(name, single=single, changes=changes)
+    for names, single, changes in (
+        (_LASTING, True, False),
+        (_CHANGING, True, True),
+        (_LASTING_OF_SEVERAL, False, False),
+        (_CHANGING_OF_SEVERAL, False, True),
     )
-    if relation is not relations.ASKS
+    for name in names.split(", ")
 }
-"""The relations that a model may name. Of those with the same name the one of several values is
-taken, which ends nothing. None of them instructs the bot."""
+"""The relations that a model may name, by whether they have one value at a time and whether they
+change with time. None of them instructs the bot."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""Fact extraction: one turn → `Understanding`, by rules over dependency parses.
+"""Fact extraction by rules: one turn → its names, wishes to the bot, reminders and corrections.
 
-Read `pipeline` first. RELATIONS.md lists the relations with an example each.
+Read `pipeline` first. All else that is worth remembering, the reader finds (`kept_sentences`).
 """
 
 from hotmem.understanding.facts.pipeline import extract_facts, extract_from_parse

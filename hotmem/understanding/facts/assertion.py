@@ -297,3 +297,38 @@ def joke_spans(text: str) -> Iterator[tuple[int, int]]:
             goes_on := _CONTINUATION.match(text, match.end())
         ):
             yield goes_on.span()
+
+
+_OPENING_POS: Final = frozenset({"ADV", "INTJ", "PUNCT", "CCONJ", "PART", "SPACE"})
+"""Parts of speech that may precede a verb whose subject is dropped."""
+
+_ELLIPTIC_VERBS: Final = frozenset(
+    {"love", "like", "hate", "enjoy", "prefer", "live", "work", "study", "own", "have", "teach"}
+)
+"""Verbs whose base form without a subject is a statement ("Love spicy food") and no request."""
+
+
+def drops_subject(verb: Token) -> bool:
+    """Whether a sentence begins with a verb whose dropped subject is the speaker.
+
+    "Just moved to Lyon", "Been living here", "Love spicy food".
+    """
+    if verb.dep_ != "ROOT" or any(
+        child.dep_ in ("agent", "csubj", "expl", "nsubj", "nsubjpass") for child in verb.children
+    ):
+        return False
+    before = [token for token in verb.sent if token.i < verb.i and token.head != verb] + [
+        child for child in verb.lefts if child.dep_ not in ("aux", "auxpass", "neg")
+    ]
+    if any(token.pos_ not in _OPENING_POS or token.lower_ in HEDGES for token in before) or any(
+        child.dep_ == "aux" and child.lower_ != "been" for child in verb.children
+    ):
+        return False
+    if verb.tag_ in ("VB", "VBP") and verb.lemma_.lower() not in _ELLIPTIC_VERBS:
+        return False
+    if verb.tag_ not in ("VB", "VBP", "VBD", "VBN", "VBG") or (
+        verb.lemma_.lower() == "be" and verb.tag_ != "VBN"
+    ):
+        return False
+    spoken_of = [token for token in verb.doc[: verb.i] if token.dep_ in ("nsubj", "nsubjpass")]
+    return not spoken_of or spoken_of[-1].lower_ in ("i", "we", "you")

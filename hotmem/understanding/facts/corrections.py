@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Final
 
 from hotmem.temporal import CALENDAR, Granularity, find_times, format_time_bare
-from hotmem.text.numerals import TENS
 from hotmem.text.word_sets import wordlist
 from hotmem.types import Correction
 from hotmem.types.understanding import Doc, Token
-from hotmem.understanding.facts.relations import IS_CALLED, IS_IN, IS_ON, LIVES_IN
+from hotmem.understanding.facts.relations import IS_CALLED
+from hotmem.understanding.facts.rewriting import RewrittenText, find_contrasts, rewrite
 from hotmem.understanding.facts.spelled_codes import is_spelt
-from hotmem.understanding.facts.statements import RewrittenText, find_contrasts, rewrite
 from hotmem.understanding.facts.third_person import is_filler, without_stutter
 from hotmem.understanding.query.entities import ENTITY_TYPES, known_spans
 
@@ -35,23 +34,6 @@ _NO: Final = (
 _SAID: Final = r"(?:(?:i\s+(?:said|meant|mean)|make)(?:\s+(?:it['’]s|it|that))?)"
 _NOT: Final = r"(?:\s*,?\s*(?:by the way|actually|though))?\s*,?\s*(?:and\s+)?not"
 _COUNT: Final = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)"
-_ADMITTED: Final = re.compile(
-    r"\b(?:i (?:said|told you) (?:something|it) (?:silly|wrong|stupid)|(?:told"
-    r"|gave) you the wrong|(?:you|i) mis(?:heard|spoke|remembered)"
-    r"|(?:that|it|what i (?:said|told you)\b[^.,!?]*) (?:was|is) (?:wrong|not right|a mistake)"
-    r"|that['’]s (?:wrong|not right)|my mistake|my bad"
-    r"|(?:i|you) (?:got|had|mixed) (?:that|it|them|those) (?:wrong|up)|correction|scratch that"
-    r"|i (?:just )?(?:checked|looked it up)"
-    r"|(?:sorry|no),? wait|wait,? no|(?:oh|no|wait|sorry|but),? (?:he|she|it|they)(?:['’](?:s"
-    r"|re)| is| are)? actually"
-    r"|i (?:always|often|keep) (?:mix|confus|get)\w*)\b",
-    re.IGNORECASE,
-)
-"""Phrases that admit a mistake, in this turn or an earlier one.
-
-"She actually lives in Rome" alone may be said of anyone.
-"""
-
 _REPEATS: Final = "{0,8}"
 """Bound on repeated negations, which keeps the match time linear."""
 
@@ -92,6 +74,10 @@ _NON_VALUES: Final = wordlist(
 _LEADING_WORDS: Final = re.compile(r"^(?:a|an|the|on|in|at|with|called|named)\s+", re.IGNORECASE)
 
 
+LIVES_IN: Final = "lives in"
+"""Relation of a correction of where somebody lives."""
+
+
 def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
     """Yield the corrections of an utterance, without overlaps.
 
@@ -125,11 +111,6 @@ def read_corrections(doc: Doc, said_at: datetime) -> Iterator[Correction]:
             )
 
 
-def admits_mistake(text: str) -> bool:
-    """Whether an utterance says that something said earlier was wrong."""
-    return bool(_ADMITTED.search(text))
-
-
 def _is_value(doc: Doc, match: re.Match[str], name: str) -> bool:
     """Whether the words are a value: a noun, name, number or day, and no clause or remark."""
     words = [token for token in doc if match.start(name) <= token.idx < match.end(name)]
@@ -144,14 +125,14 @@ def _is_value(doc: Doc, match: re.Match[str], name: str) -> bool:
 
 def _relation(match: re.Match[str], *, dated: bool) -> str:
     if dated:
-        return IS_ON.name
+        return "is on"
     words = match[0].lower()
     if re.search(r"\b(?:called|named|name|spelled|spelt)\b", words):
         return IS_CALLED.name
     if match.groupdict().get("home"):
-        return LIVES_IN.name
+        return LIVES_IN
     cue = (match.groupdict().get("cue") or "").strip().lower()
-    return IS_IN.name if cue == "in" else ""
+    return "is in" if cue == "in" else ""
 
 
 def _resolve_date(value: str, said_at: datetime) -> tuple[str, bool]:
@@ -362,78 +343,6 @@ def remove_stutter(doc: Doc) -> RewrittenText | None:
     )
 
 
-_OWNED_NOUN: Final = r"\b(?:my|our)(?:\s+(?!not\b)[a-z-]+){1,3}"
-
-_PARTICIPLE: Final = (
-    r"(?:been|got|had|(?:just|already|recently|finally)\s+\w+(?:ed|en|ne|wn|ght|ld|ft|me|un|lt)\b)"
-)
-
-_COMPLEMENT: Final = (
-    r"(?:an?|the|in|on|at|from|not|my|our|just|now|still|also|really|very|quite|called|named"
-    r"|allergic|afraid|scared|married|pregnant|retired|divorced"
-    rf"|diabetic|vegetarian|vegan|\d+|(?:{'|'.join(TENS)})(?:-\w+)?|seven|eight|nine|ten|eleven"
-    rf"|twelve|\w+teen"
-    r"|(?:going|coming|moving|working|living|studying|training|learning|getting|turning)\s+(?:to"
-    r"|in|at|as|for|on|a|with|over|married|back|here|next))"
-)
-
-_CONTRACTED_VERB: Final = re.compile(
-    rf"{_OWNED_NOUN}(?P<verb>['’]s)(?=\s+(?:(?P<has>{_PARTICIPLE})|{_COMPLEMENT})\b)", re.IGNORECASE
-)
-
-_INFORMAL_CONTRACTIONS: Final = {
-    "wanna": "want to",
-    "gonna": "going to",
-    "gotta": "have to",
-    "tryna": "trying to",
-    "finna": "going to",
-    "hafta": "have to",
-    "lemme": "let me",
-    "gimme": "give me",
-    "dunno": "don't know",
-    "kinda": "kind of",
-    "sorta": "sort of",
-    "lotta": "lot of",
-    "outta": "out of",
-}
-"""Spoken contractions that the parser takes for verbs or names."""
-
-_INFORMAL: Final = re.compile(
-    rf"\b(?P<had>['’]ve\s+|have\s+|['’]s\s+|has\s+)?(?P<word>{'|'.join(_INFORMAL_CONTRACTIONS)})\b",
-    re.IGNORECASE,
-)
-
-_DETACHED_CONTRACTION: Final = re.compile(
-    r"(?<=\w)\s+(?=(?:['’](?:m|s|re|ve|ll|d)|n['’]t)\b)", re.IGNORECASE
-)
-"""The gap in "I 'm" and "do n't", as in tokenised text."""
-
-_SENTENCE_FINAL_I: Final = re.compile(r"(?<=\bI)(?=\.\s*(?:$|[A-Z]))")
-""""I" at the end of a sentence, which the parser takes for an initial with its full stop."""
-
-
-def expand_contractions(doc: Doc) -> RewrittenText | None:
-    """Expand contractions that the parser misreads; None if there are none.
-
-    "my sister's a vet" gets "is", "wanna" becomes "want to", and the gap in "I 'm" is closed.
-    """
-    return rewrite(doc.text, sorted(_expanded(doc.text)))
-
-
-def _expanded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the characters of contractions, each with the words in its place."""
-    for match in _CONTRACTED_VERB.finditer(text):
-        yield *match.span("verb"), " has" if match["has"] else " is"
-    for match in _INFORMAL.finditer(text):
-        word = match["word"].lower()
-        spelt = "got to" if match["had"] and word == "gotta" else _INFORMAL_CONTRACTIONS[word]
-        yield *match.span("word"), spelt.capitalize() if match["word"][0].isupper() else spelt
-    for match in _DETACHED_CONTRACTION.finditer(text):
-        yield *match.span(), ""
-    for match in _SENTENCE_FINAL_I.finditer(text):
-        yield *match.span(), " "
-
-
 _CAPITALISED: Final = CALENDAR | {"i"}
 
 _SUBJECTS: Final = wordlist("i he she we they you my our his her their this that it there")
@@ -514,6 +423,8 @@ def _is_letter(token: Token) -> bool:
 
 def _is_name_token(token: Token) -> bool:
     """Whether a word is a name by its tag or its named entity, and no stop word."""
+    if token.dep_ == "compound" and token.head.pos_ == "NOUN" and not token.ent_type_:
+        return False  # "gate" in "the gate code"
     return token.pos_ == "PROPN" or (
         token.ent_type_ in ENTITY_TYPES | {"NORP", "LANGUAGE"} and not token.is_stop
     )

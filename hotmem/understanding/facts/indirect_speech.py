@@ -10,11 +10,10 @@ from itertools import pairwise
 from typing import Final
 
 from hotmem.types.understanding import Doc, Token
-from hotmem.understanding.facts.assertion import VERB_TAGS
-from hotmem.understanding.facts.clauses import drops_subject
+from hotmem.understanding.facts.assertion import VERB_TAGS, drops_subject
 from hotmem.understanding.facts.corrections import repair_spans
+from hotmem.understanding.facts.rewriting import find_contrasts
 from hotmem.understanding.facts.spelled_codes import is_spelt, opens_code
-from hotmem.understanding.facts.statements import find_contrasts
 from hotmem.understanding.facts.third_person import (
     direct_speech,
     is_filler,

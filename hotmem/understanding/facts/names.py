@@ -14,7 +14,6 @@ from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.assertion import VERB_TAGS, is_quoted, is_reported
 from hotmem.understanding.facts.instructions.safety import is_refused
 from hotmem.understanding.facts.relations import ANY_NAME, IS_CALLED
-from hotmem.understanding.facts.subjects import canonical
 from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.lexicon import NAMEABLE_NOUNS, SHARED_ROLES, UNIQUE_ROLES
 from hotmem.understanding.query.entities import is_name
@@ -23,6 +22,15 @@ _NAME: Final = r"(?P<name>[^\W\d_][\w'’-]*(?:\s+(?-i:[A-Z])[\w'’-]*){0,2})"
 _THING: Final = r"(?P<thing>(?:[a-z-]+(?:['’]s)?\s+){0,2}?[a-z-]+)"
 _BE: Final = r"(?:\s+is|\s+was|['’]s|['’]s\s+been)"
 _CALLED: Final = r"(?:called|named)"
+
+_SPELLING_VARIANTS: Final = {
+    "neighbor": "neighbour",
+    "mom": "mum",
+    "roommate": "flatmate",
+    "grandma": "grandmother",
+    "grandpa": "grandfather",
+}
+"""Spelling variants, each with the form used in keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,7 @@ def read_name_statements(doc: Doc, speaker: str) -> Iterator[Statement]:
             subject = f"{speaker}'s {normalize_thing(thing)}" if thing else speaker
             if name.casefold() == speaker.casefold():
                 continue
-            role = canonical(thing.split()[-1]) if thing else ""
+            role = _canonical(thing.split()[-1]) if thing else ""
             yield replace(
                 IS_CALLED.statement(
                     subject, name, sentence(subject, IS_CALLED.name, name), match.start(), stop
@@ -155,7 +163,7 @@ def read_name_statements(doc: Doc, speaker: str) -> Iterator[Statement]:
 def normalize_thing(thing: str) -> str:
     """Remove articles and spelling variants, for use in a key."""
     return " ".join(
-        canonical(word)
+        _canonical(word)
         for word in thing.split()
         if word not in ("a", "an", "the", "new", "little", "own")
     )
@@ -236,3 +244,8 @@ def _is_question_or_hypothetical(text: str, start: int, stop: int) -> bool:
     ):
         return True
     return bool(after and after[1] == "?" and not re.search(r",|\band\b|\bbut\b", after[0]))
+
+
+def _canonical(word: str) -> str:
+    """Return the spelling used in keys."""
+    return _SPELLING_VARIANTS.get(word.lower(), word.lower())

@@ -18,17 +18,6 @@ FIRST_PERSON_POSSESSIVES: Final = frozenset({"my", "our", "mine", "ours"})
 SECOND_PERSON_PRONOUNS: Final = frozenset({"you", "u", "ya", "yourself", "yourselves"})
 SECOND_PERSON_POSSESSIVES: Final = frozenset({"your", "ur", "yours"})
 SECOND_PERSON: Final = SECOND_PERSON_PRONOUNS | SECOND_PERSON_POSSESSIVES
-UNRESOLVED: Final = wordlist(
-    "you your yours yourself he she they it him her them his hers its their theirs himself "
-    "herself themselves itself this that these "
-    "those there here one ones something anything everything nothing someone anyone everyone "
-    "somebody anybody nobody thing things stuff "
-    "lot lots such another other others same what who which whatever so"
-)
-"""Pronouns and other words that depend on the conversation."""
-
-QUANTIFIERS: Final = frozenset({"lot", "lots", "other", "others", "such", "another"})
-"""Those that do not if a noun follows: "a lot of metal"."""
 
 FILLERS: Final = re.compile(r"u+[hm]+|er+m?|h+m+|mm+|(?:a?ha)+h?|(?:he){2,}|lo+l|lmao|omg")
 """Hesitations and laughter, which are left out."""
@@ -80,10 +69,7 @@ def to_third_person(
     tokens: Sequence[Token],
     speaker: str,
     *,
-    finite: Token | None = None,
-    plural: bool = False,
     mentions: Iterable[TimeMention] = (),
-    dated: bool = True,
     listener: str | None = None,
     antecedents: Mapping[int, str] = MappingProxyType({}),
 ) -> str:
@@ -92,10 +78,7 @@ def to_third_person(
     Args:
         tokens: The words in order; they need not be adjacent.
         speaker: The speaker's name.
-        finite: The verb that agrees with the subject, put into the third person.
-        plural: Whether the subject is plural, so that the verb keeps its form.
         mentions: Times in the utterance, each replaced by its absolute form.
-        dated: Whether times are kept.
         listener: The name that replaces "you"; None keeps it.
         antecedents: Phrases that replace pronouns, by index of the token.
     """
@@ -108,7 +91,7 @@ def to_third_person(
             (mention for mention in mentions if mention.start <= token.idx < mention.stop), None
         )
         if mention is not None:
-            if dated and mention.start not in written_mentions:
+            if mention.start not in written_mentions:
                 words.append(_absolute_time(token, mention, words[-1] if words else ""))
             written_mentions.add(mention.start)
             before = None
@@ -117,7 +100,7 @@ def to_third_person(
             spoken.get(token.i)
             or antecedents.get(token.i)
             or (third_person_verb(token) if _is_contracted(token, antecedents) else None)
-            or _convert_word(token, speaker, finite, plural, listener)
+            or _convert_word(token, speaker, listener)
         )
         as_said = word.lower() == token.lower_
         if (
@@ -223,9 +206,7 @@ def _is_meant_twice(before: Token, token: Token) -> bool:
     return (before.tag_ != token.tag_ and token.lower_ in ("had", "that")) or token.pos_ == "ADV"
 
 
-def _convert_word(
-    token: Token, speaker: str, finite: Token | None, plural: bool, listener: str | None
-) -> str:
+def _convert_word(token: Token, speaker: str, listener: str | None) -> str:
     word = token.lower_
     if listener is not None and word in SECOND_PERSON_PRONOUNS and token.pos_ == "PRON":
         return listener
@@ -236,12 +217,6 @@ def _convert_word(
         return "their" if following == "own" else f"{speaker}'s"
     if word in FIRST_PERSON_PRONOUNS and token.pos_ == "PRON":
         return speaker
-    if finite is not None and token.i == finite.i:
-        return (
-            token.lower_
-            if plural and word not in ("'re", "'ve", "’re", "’ve")
-            else third_person_verb(token)
-        )
     if (token.tag_ in ("VBP", "VBD") or word in ("'d", "’d")) and _has_converted_subject(
         token.head if token.dep_ in ("aux", "auxpass") else token, addressed=listener is not None
     ):

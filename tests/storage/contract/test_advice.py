@@ -7,14 +7,14 @@ from hotmem.readings import find_effect, store_note
 from hotmem.storage import queries
 from hotmem.storage.database import Connection, Database
 from hotmem.types import Category, JobKind, Kind, NewMemory, Revision, UserKey
-from hotmem.understanding.facts.relations import LIVES_IN
+from hotmem.understanding.extraction.proposals import RELATIONS
 from tests.letters import NO_SIGNS, LetterEncoder
 from tests.storage.contract.story import ENCODER, NOW, note
 from tests.storage.contract.test_reading import store
 
 DAY: Final = timedelta(days=1)
 TEXT: Final = "Skipper lives in Oban."
-FACT: Final = LIVES_IN.statement("Skipper", "Oban", TEXT, 0, len(TEXT))
+FACT: Final = RELATIONS["lives in"].statement("Skipper", "Oban", TEXT, 0, len(TEXT))
 
 
 async def test_open_conflicts_and_latest_memories(

@@ -88,13 +88,31 @@ async def test_current_memories_from_before_a_turn(
 
     def before(conn: Connection, keys: list[int], latest: int) -> list[str]:
         (turn,) = [key for key, one in queries.turns.of_user(conn, ana, 0, 99)]
-        found = queries.memories.current_before(conn, ana, turn, keys, latest)
+        found = queries.memories.current_around(conn, ana, turn, keys, latest)
         return [one.text for one in found]
 
     first, *others = await database.read_all(all_keys)
     assert await database.read_all(before, [], 2) == ["Three.", "Two."]
     assert await database.read_all(before, [first], 1) == ["One.", "Three."]
     assert await database.read_all(before, [first, *others], 0) == ["Three.", "Two.", "One."]
+
+
+async def test_current_memories_from_after_a_turn(
+    database: Database, ana: UserKey, ben: UserKey
+) -> None:
+    await database.write_all(say, "Earlier.")
+    for text in ("One.", "Two.", "Three."):
+        await database.write(store, ana, text, Kind.FACT)
+    await database.write(store, ben, "Of Ben.", Kind.FACT)
+
+    def after(conn: Connection, keys: list[int], latest: int) -> list[str]:
+        (turn,) = [key for key, one in queries.turns.of_user(conn, ana, 0, 99)]
+        found = queries.memories.current_around(conn, ana, turn, keys, latest, after=True)
+        return [one.text for one in found]
+
+    first, *others = await database.read_all(all_keys)
+    assert await database.read_all(after, [], 1) == ["Three."]
+    assert await database.read_all(after, [first, *others], 0) == ["Three.", "Two.", "One."]
 
 
 async def test_memories_of_a_kind(database: Database, ana: UserKey, ben: UserKey) -> None:

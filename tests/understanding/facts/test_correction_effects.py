@@ -54,7 +54,10 @@ async def test_a_corrected_value_is_not_recalled_as_current(memory: Memory) -> N
 async def test_a_correction_needs_no_punctuation(memory: Memory, corrected: str) -> None:
     await remember(memory, "My sister Sarah lives in Boston.", said(corrected, minutes=1))
     homes = [one for one in await memory.memories("ana", past=True) if "lives" in one.text]
-    assert {(one.object, one.current) for one in homes} == {("Denver", True), ("Boston", False)}
+    assert {(one.text, one.current) for one in homes} == {
+        ("Ana's sister Sarah lives in Denver.", True),
+        ("Ana's sister Sarah lives in Boston.", False),
+    }
 
 
 async def test_a_home_corrects_no_place_of_birth(memory: Memory) -> None:

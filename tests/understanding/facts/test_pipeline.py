@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
-from hotmem.types import Category, Correction, Kind, Role, Statement, Understanding
+from hotmem.types import Correction, Role, Statement, Understanding
 from hotmem.understanding.facts import extract_from_parse
-from tests.conversation import read_facts
 from tests.scored import scored
 from tests.tables import tables
 from tests.thoroughness import examples
@@ -16,9 +15,6 @@ from tests.thoroughness import examples
 CASES = tables(__file__)
 
 WEDNESDAY = datetime(2026, 11, 18, 15, 0, tzinfo=UTC)
-
-TABLES = tables(__file__, "extracted")
-"""Sentences with the facts that they state, and sentences that state none."""
 
 
 def read(
@@ -30,23 +26,6 @@ def read(
 def only(language: Language, text: str) -> Statement:
     (statement,) = read(language, text).statements
     return statement
-
-
-@scored(("text", "expected"), TABLES["stated"])
-def test_extracts_what_is_stated(language: Language, text: str, expected: list[str]) -> None:
-    understanding = read(language, text)
-    assert sorted(statement.text for statement in understanding.statements) == sorted(expected)
-    for statement in understanding.statements:
-        assert (
-            text[statement.start : statement.stop].strip()
-            == text[statement.start : statement.stop]
-            != ""
-        )
-
-
-@scored("text", TABLES["nothing"])
-def test_extracts_nothing_where_nothing_is_stated(language: Language, text: str) -> None:
-    assert read(language, text).statements == ()
 
 
 def test_the_same_attribute_stated_twice_has_the_same_key(language: Language) -> None:
@@ -61,41 +40,6 @@ def test_the_same_attribute_stated_twice_has_the_same_key(language: Language) ->
     )
     assert first.single
     assert (first.object, second.object) == ("Potola", "Paola")
-
-
-def test_moving_somewhere_supersedes_living_elsewhere(language: Language) -> None:
-    before, after = only(language, "I live in Lisbon."), only(language, "I moved to Berlin in May.")
-    assert (
-        (before.subject, before.relation, before.single)
-        == (after.subject, after.relation, after.single)
-        == ("Ana", "lives in", True)
-    )
-    assert (before.object, after.object) == ("Lisbon", "Berlin")
-
-
-def test_spelling_variants_share_a_key(language: Language) -> None:
-    british, american = (
-        only(language, "My favourite colour is green."),
-        only(language, "My favorite color is red."),
-    )
-    assert british.subject == american.subject == "Ana's favourite colour"
-
-
-def test_negation_and_hedging(language: Language) -> None:
-    assert only(language, "I don't work at Siemens any more.").negated
-    doubted = only(language, "I think my brother maybe works at Google.")
-    assert doubted.hedged
-    assert doubted.text.startswith("Perhaps ")
-    assert only(language, "I think my brother works at Google.").hedged
-    gone = only(language, "I don't live there any more.")
-    assert (gone.relation, gone.object, gone.negated) == ("lives in", "", True)
-
-
-def test_kind_and_category_come_from_the_relation(language: Language) -> None:
-    duty = only(language, "I need to call the dentist on Friday.")
-    assert (duty.kind, duty.category) == (Kind.REMINDER, Category.REMINDERS)
-    assert only(language, "I love sushi.").kind is Kind.PREFERENCE
-    assert only(language, "I'm allergic to peanuts.").importance == 5
 
 
 def test_a_speaker_without_a_name_is_the_user(language: Language) -> None:
@@ -125,12 +69,6 @@ def test_reads_corrections(
     (correction,) = read(language, text).corrections
     assert (correction.wrong, correction.right, correction.relation) == (wrong, right, relation)
     assert 0 <= correction.start < correction.stop <= len(text)
-
-
-def test_exclusive_values_end_each_other_and_a_negation_ends_none(language: Language) -> None:
-    married = only(language, "I'm married.").ending
-    assert married is not None and "single" in married.things and "married" not in married.things
-    assert only(language, "I'm not single.").ending is None
 
 
 def test_a_corrected_count_keeps_its_noun(language: Language) -> None:
@@ -168,61 +106,3 @@ def test_any_text_is_processed(language: Language, text: str) -> None:
         assert 1 <= statement.importance <= 5
     for name in understanding.entities:
         assert name in text
-
-
-def extracted(language: Language, text: str) -> tuple[Statement, ...]:
-    return read_facts(language, text, at=WEDNESDAY).statements
-
-
-def test_a_pronoun_is_not_guessed(language: Language) -> None:
-    found = extracted(language, "My sister met my aunt, she works at Nokia.")
-    assert not any("Nokia" in one.text for one in found)
-
-
-@scored("text", CASES["unreal_events_and_lost_possessions_are_no_facts"], floor=1.0)
-def test_unreal_events_and_lost_possessions_are_no_facts(language: Language, text: str) -> None:
-    assert not [
-        one
-        for one in extracted(language, text)
-        if one.relation == "has" or "Spain" in one.text or "keys" in one.text
-    ]
-
-
-def test_offsets_of_expanded_contractions_are_those_of_the_turn(language: Language) -> None:
-    text = "My sister's a vet and my brother's just moved to Leipzig."
-    spans = {one.text: text[one.start : one.stop] for one in extracted(language, text)}
-    assert spans["Ana's sister is a vet."].startswith("My sister") and spans[
-        "Ana's sister is a vet."
-    ].endswith("a vet")
-    assert next(words for fact, words in spans.items() if "Leipzig" in fact).endswith("Leipzig")
-
-
-@scored(("text", "thing"), CASES["a_termination_names_what_has_ended"], floor=1.0)
-def test_a_termination_names_what_has_ended(language: Language, text: str, thing: str) -> None:
-    statement = only(language, text)
-    assert (
-        statement.negated and statement.ending is not None and statement.ending.things == (thing,)
-    )
-
-
-def test_an_admitted_mistake_corrects_the_relation(language: Language) -> None:
-    (correction,) = read(language, "I said something silly, she's from Latvia.").corrections
-    assert (correction.wrong, correction.right, correction.relation) == ("", "Latvia", "is from")
-
-
-@scored(
-    "text",
-    ["I left the bakery at five.", "I stopped at the bakery.", "I left my bike at home."],
-    floor=1.0,
-)
-def test_leaving_a_place_for_the_day_ends_nothing(language: Language, text: str) -> None:
-    assert not any(one.ending for one in read(language, text).statements)
-
-
-def test_a_divorce_ends_a_marriage_whose_name_is_not_said(language: Language) -> None:
-    ended = [
-        one
-        for one in read(language, "I got divorced last year.").statements
-        if one.relation == "is married to"
-    ]
-    assert [(one.object, one.negated, one.single) for one in ended] == [("", True, True)]

@@ -45,8 +45,8 @@ async def test_a_home_ends_with_a_move_and_a_job_with_another(memory: Memory) ->
             Turn("jo", "one", "user", text, MONDAY + timedelta(minutes=number), speaker="Jo")
         )
     await memory.settle()
-    current = {known.text for known in await memory.memories("jo")}
-    assert current == {"Jo moved from Leeds to York.", "Jo switched jobs to Siemens."}
+    certain = {known.text for known in await memory.memories("jo") if not known.doubted_at}
+    assert certain == {"Jo and others moved from Leeds to York.", "Jo switched jobs to Siemens."}
 
 
 @scored(("words", "name"), CASES["a_name_ends_before_a_function_word"], floor=1.0)
@@ -80,6 +80,6 @@ def test_the_continuation_of_a_joke_is_no_fact(language: Language) -> None:
     assert not read(language, "Ha, just kidding, I'm the CEO of the universe.").statements
 
 
-@scored(("said", "fact"), CASES["no_conjunction_is_left_at_the_end"], floor=1.0)
-def test_no_conjunction_is_left_at_the_end(language: Language, said: str, fact: str) -> None:
-    assert [one.text for one in read(language, said).statements] == [fact]
+@scored("said", ["my blood pressure was one twenty twenty", "my code is 12 2020 33"], floor=1.0)
+def test_a_number_in_a_sequence_is_no_time(language: Language, said: str) -> None:
+    assert not read(language, said).event_times

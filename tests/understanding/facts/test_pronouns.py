@@ -1,7 +1,7 @@
 """Pronouns are replaced where one person alone fits."""
 
 from hotmem.models import Language
-from hotmem.understanding.facts.statements import resolve_pronouns
+from hotmem.understanding.facts.rewriting import resolve_pronouns
 from tests.scored import scored
 from tests.tables import tables
 

@@ -33,17 +33,6 @@ def test_other_words_are_no_reminder(language: Language, said: str) -> None:
     assert asked == []
 
 
-@scored(("said", "start", "end"), CASES["a_plan_has_a_time_of_its_own"], floor=0.85)
-def test_a_plan_has_a_time_of_its_own(language: Language, said: str, start: str, end: str) -> None:
-    found = read(language, said)
-    (plan,) = [one for one in found.statements if one.kind is Kind.REMINDER]
-    (time,) = [one for one in found.event_times if one.start < plan.stop and one.stop > plan.start]
-    assert (f"{time.interval.start:%Y-%m-%d %H:%M}", f"{time.interval.end:%Y-%m-%d %H:%M}") == (
-        start,
-        end,
-    )
-
-
 @scored(("said", "part", "text", "day"), CASES["words_known_to_be_a_plan_make_one"], floor=1.0)
 def test_words_known_to_be_a_plan_make_one(
     language: Language, said: str, part: str, text: str, day: str

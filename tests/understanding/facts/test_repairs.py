@@ -7,8 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
-from hotmem.types import Role
-from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.facts.corrections import remove_repairs
 from tests.scored import scored
 from tests.tables import tables
@@ -31,18 +29,6 @@ def test_a_repair_is_removed(language: Language, said: str, wanted: str) -> None
 @scored("said", CASES["other_editing_terms_are_kept"], floor=0.85)
 def test_other_editing_terms_are_kept(language: Language, said: str) -> None:
     assert remove_repairs(language.parse([said])[0]) is None
-
-
-def test_offsets_of_a_repaired_turn_are_those_of_the_turn(language: Language) -> None:
-    said = "My dog is called Paola, no, Potola, and I live in Evora, I mean in Beja."
-    found = remove_repairs(language.parse([said])[0])
-    assert found is not None
-    understood = found.restore_offsets(
-        extract_from_parse(language.parse([found.text])[0], "Ana", Role.USER, MONDAY)
-    )
-    spans = {one.object: said[one.start : one.stop] for one in understood.statements}
-    assert spans["Potola"].startswith("My dog") and spans["Potola"].endswith("Potola")
-    assert spans["Beja"].endswith("Beja") and not {"Paola", "Evora"} & spans.keys()
 
 
 @settings(max_examples=40)

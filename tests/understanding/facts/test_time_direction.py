@@ -33,12 +33,6 @@ def test_future_events(case: dict[str, str | None], language: Language) -> None:
     )
 
 
-@scored(("text", "fact"), CASES["facts_have_the_date_of_the_event"], floor=0.85)
-def test_facts_have_the_date_of_the_event(text: str, fact: str, language: Language) -> None:
-    found = read_facts(language, text, at=datetime(2026, 11, 23, 10, tzinfo=UTC))
-    assert [one.text for one in found.statements] == [fact]
-
-
 @scored(("text", "times"), CASES["a_month_in_the_place_of_a_name_is_no_time"], floor=0.85)
 def test_a_month_in_the_place_of_a_name_is_no_time(
     text: str, times: list[str], language: Language

@@ -6,8 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hotmem.models import Language
-from hotmem.types import Role
-from hotmem.understanding.facts import extract_from_parse
 from hotmem.understanding.facts.corrections import lacks_case, sentence_starts, truecase
 from tests.scored import scored
 from tests.tables import tables
@@ -47,17 +45,3 @@ def test_no_letter_moves(language: Language, text: str) -> None:
     assert restored(language, text).casefold() == text.casefold() and len(
         restored(language, text)
     ) == len(text)
-
-
-@scored(("heard", "facts"), CASES["facts_are_extracted_from_recognised_speech"], floor=1.0)
-def test_facts_are_extracted_from_recognised_speech(
-    language: Language, heard: str, facts: list[str]
-) -> None:
-    (doc,) = language.parse([heard])
-    starts = sentence_starts(doc)
-    found = extract_from_parse(
-        language.parse_sentences(truecase(doc, starts), starts), None, Role.USER, WEDNESDAY
-    )
-    texts = [statement.text for statement in found.statements]
-    assert all(any(fact in text for text in texts) for fact in facts)
-    assert all(heard[statement.start : statement.stop].strip() for statement in found.statements)

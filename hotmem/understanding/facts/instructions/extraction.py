@@ -14,7 +14,7 @@ from typing import Final
 
 from hotmem.text.escaping import escape_for_prompt
 from hotmem.text.stemming import STOP_STEMS, stems
-from hotmem.types import Statement, Termination
+from hotmem.types import Statement
 from hotmem.types.understanding import Doc, Span
 from hotmem.understanding.facts.instructions.safety import (
     EXCLUSIVE_TOPICS,
@@ -24,7 +24,7 @@ from hotmem.understanding.facts.instructions.safety import (
     refused_name,
     wish,
 )
-from hotmem.understanding.facts.relations import ASKS, IS_CALLED
+from hotmem.understanding.facts.relations import ASKS
 from hotmem.understanding.facts.third_person import sentence
 from hotmem.understanding.query.command_rules import asks_to_delete
 from hotmem.understanding.sharing import permits
@@ -226,7 +226,7 @@ def read_instructions(doc: Doc, speaker: str) -> Iterator[Statement]:
             *instruction.span,
         )
         if refused := refused_name(instruction.words):
-            statement = replace(statement, ending=Termination((refused,), (IS_CALLED.name,)))
+            statement = replace(statement, ending=refused)
         yield statement
 
 

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hotmem import Options
-from hotmem.models.rewriter import Rewriter, validate
 from hotmem.options import RewriteOptions
+from hotmem.understanding.query.rewriter import Rewriter, validate
 from tests.conversation import OpenMemory, remember, said
 
 TURNS = ("I bought a blue kayak from Ottoline.", "It leaks a little.")

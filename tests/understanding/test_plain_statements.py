@@ -1,0 +1,42 @@
+"""What is said plainly is kept, with its words, codes and dates; what states nothing is not."""
+
+from datetime import UTC, datetime
+
+from hotmem import Memory, Turn
+from tests.scored import scored
+from tests.tables import tables
+
+CASES = tables(__file__)
+
+WEDNESDAY = datetime(2026, 11, 18, 15, tzinfo=UTC)
+MONDAY = datetime(2026, 11, 23, 10, tzinfo=UTC)
+
+
+async def kept(memory: Memory, said: str, at: datetime = WEDNESDAY) -> list[str]:
+    """The memories of a user who said this alone."""
+    await memory.remember(Turn(said, "s", "user", said, at, "Ana"))
+    await memory.settle()
+    return [one.text for one in await memory.memories(said)]
+
+
+@scored(("said", "words"), CASES["stated"], floor=0.8)
+async def test_what_is_stated_is_kept(memory: Memory, said: str, words: list[str]) -> None:
+    found = " ".join(await kept(memory, said)).casefold()
+    assert all(word.casefold() in found for word in words)
+
+
+@scored("said", CASES["nothing"], floor=0.8)
+async def test_what_states_nothing_is_not_kept(memory: Memory, said: str) -> None:
+    assert await kept(memory, said) == []
+
+
+@scored(("said", "code"), CASES["codes"], floor=0.85)
+async def test_codes_are_kept_word_for_word(memory: Memory, said: str, code: str) -> None:
+    (fact,) = await kept(memory, said)
+    assert fact.endswith(f" {code}.")
+
+
+@scored(("said", "date"), CASES["dates"], floor=0.85)
+async def test_dates_are_those_of_the_event(memory: Memory, said: str, date: str) -> None:
+    found = await kept(memory, said, MONDAY)
+    assert any(date in text for text in found)
