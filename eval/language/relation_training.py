@@ -79,6 +79,6 @@ def fit_softmax(
     rows, wanted = torch.from_numpy(vectors), torch.from_numpy(labels)
     for _ in range(STEPS):
         optimiser.zero_grad()
-        torch.nn.functional.cross_entropy(model(rows), wanted).backward()  # type: ignore[no-untyped-call]
+        torch.nn.functional.cross_entropy(model(rows), wanted).backward()
         optimiser.step()
     return model.weight.detach().numpy().T, model.bias.detach().numpy()
