@@ -187,7 +187,7 @@ class RewriteOptions(Bounded):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionOptions(Bounded):
-    """Options of the language model that extracts facts, besides the rules. Off without a model.
+    """Options of the language model that extracts facts, besides the reader. Off without a model.
 
     What is said then leaves this machine: the stored turns of conversations from then on are sent
     to the endpoint. Turns off the record, forgotten and imported ones are not. Every process that

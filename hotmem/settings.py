@@ -178,7 +178,7 @@ class Settings(Variables):
     """Language model that rewrites questions like 'And his?', such as {"model": "gpt-4.1-mini",
     "api_key": "…"}, or HOTMEM_REWRITING__MODEL and so on; empty: rules do it."""
     extraction: ExtractionOptions | None = Field(default=None, repr=False)
-    """Language model that extracts facts in the background, besides the rules, such as {"model":
+    """Language model that extracts facts in the background, besides the reader, such as {"model":
     "gpt-4.1-mini", "base_url": "…", "api_key": "…"}, or HOTMEM_EXTRACTION__MODEL and so on. What is
     said then leaves this machine: conversations from then on are sent to its endpoint; turns off
     the record, forgotten and imported ones are not. Empty: nothing is sent."""

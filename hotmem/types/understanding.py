@@ -21,7 +21,7 @@ class Statement:
     Attributes:
         text: A self-contained sentence: "Ana's dog is called Potola."
         subject: The person or thing that the fact is about: "Ana", "Ana's dog".
-        relation: One of a closed set of relations: "is called", "lives in".
+        relation: What it tells: "is called", "lives-in", or "states" if none of these.
         object: The value, as spoken.
         kind: The kind of statement.
         category: The category.
