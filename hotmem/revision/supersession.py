@@ -29,7 +29,7 @@ from hotmem.understanding.facts.corrections import LIVES_IN
 from hotmem.understanding.facts.relations import ANY_NAME, ASKS, IS_CALLED
 from hotmem.understanding.life_relations import IMPORTANCE as LIFE_RELATIONS
 from hotmem.understanding.named_subjects import is_absent, names_another
-from hotmem.understanding.turn_reader import TurnReader, as_memory, unnamed
+from hotmem.understanding.turn_reader import TurnReader, unnamed
 
 _DAY: Final = re.compile(r"(\d{4}-\d{2}-\d{2})(?: \(\w+\))?")
 """A day as facts state it: "2026-11-24 (Tuesday)". A correction of the day keeps the hour."""
@@ -38,8 +38,8 @@ MISHEARD_RATIO: Final = 0.6
 """Minimum similarity, by common subsequences, of a value and one misheard for it."""
 
 
-_HOME: Final = re.compile(r"\b(?:liv(?:es?|ing)|home|house|flat|moved)\b", re.IGNORECASE)
-"""What a memory says whose place "no, I live in Denver, not Boston" corrects; "was born in" not."""
+_HOMES: Final = frozenset({LIVES_IN, "lives-in"})
+"""Relations whose place "no, I live in Denver, not in Boston" corrects: not that of a birth."""
 
 OTHER_VALUE: Final = "Something said later cannot be true at the same time."
 HEDGED: Final = "Something said later, with doubt or by another speaker, contradicts it."
@@ -174,6 +174,34 @@ def as_statement(memory: StoredMemory) -> Statement:
     )
 
 
+def as_memory(statement: Statement, said_at: datetime) -> StoredMemory:
+    """A statement as the memory that it will be, with its text for an id.
+
+    Args:
+        statement: The statement.
+        said_at: When it was said, UTC.
+    """
+    return StoredMemory(
+        id=statement.text,
+        text=statement.text,
+        subject=statement.subject,
+        relation=statement.relation,
+        object=statement.object,
+        kind=statement.kind,
+        category=statement.category,
+        importance=statement.importance,
+        negated=statement.negated,
+        changes=statement.changes,
+        single=statement.single,
+        said_at=said_at,
+        order_time=said_at,
+        valid_until=None,
+        confirmations=0,
+        turn_ids=(),
+        hedged=statement.hedged,
+    )
+
+
 def _repeats(statement: Statement, memory: StoredMemory) -> bool:
     return (
         memory.relation == statement.relation
@@ -245,7 +273,7 @@ def _refines(value: str, other: str) -> bool:
 def _corrected_words(correction: Correction, memory: StoredMemory) -> str:
     """The words of a memory that a correction replaces; "" if it does not apply to it."""
     wrong = correction.wrong
-    if correction.relation == LIVES_IN and not _HOME.search(memory.text):
+    if correction.relation == LIVES_IN and memory.relation not in _HOMES:
         return ""
     if wrong:
         return wrong if _whole_words(wrong).search(memory.text) else ""
@@ -355,8 +383,8 @@ def revise(
 ) -> Revision:
     """Decide what ends and what is possibly outdated.
 
-    Relations of one value, such as names, end by a value of theirs alone (`find_supersession`);
-    here they only become possibly outdated.
+    Relations of one value end by a value of theirs alone (`find_supersession`); here they only
+    become possibly outdated, and names not even that.
 
     Args:
         known: The candidates.

@@ -53,13 +53,13 @@ def stands_alone(part: Span) -> bool:
     """Whether words have a subject and a finite verb, and refer to nothing before them.
 
     A subject may be dropped where it is the speaker: "Just moved to Lyon". "It's a kilo" says
-    nothing without what came before it.
+    nothing without what came before it, and "that I live in Rome" not who says so.
 
     Args:
         part: The words, a clause or more of a parsed turn.
     """
     words = [token for token in part if not token.is_punct and not token.is_space]
-    if not words or _is_unfinished(words[-1]):
+    if not words or words[0].dep_ == "mark" or _is_unfinished(words[-1]):
         return False
     subjects = [
         token for token in words if token.dep_ in _SUBJECTS and token.head.dep_ not in _SUBORDINATE

@@ -46,12 +46,9 @@ def life_relation(vector: Vector) -> str:
     """Return one of `RELATIONS`; `OTHER` unless another is probable enough.
 
     Args:
-        vector: The statement's embedding by the default encoder, float32 (384,); one of another
-            length tells nothing.
+        vector: The statement's embedding by the default encoder, float32 (384,).
     """
     weights, bias = _model()
-    if len(vector) != len(weights):
-        return OTHER
     scores = vector @ weights + bias
     shares = np.exp(scores - scores.max())
     best = int(shares.argmax())

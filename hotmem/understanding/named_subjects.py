@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Final
 
 from hotmem.models.reader import Effects, Reader
+from hotmem.temporal.units import MONTHS, WEEKDAYS
 from hotmem.text.word_sets import wordlist
 from hotmem.types import StoredMemory
 from hotmem.types.understanding import Doc, Span, Token
@@ -163,7 +164,7 @@ def confirmed_effects(
         text: The turn.
         parse: Parses the turn; called only if the statement is in doubt.
     """
-    known = _DATE.sub(_as_spoken, known)
+    known, text = (_DATE.sub(_as_spoken, one) for one in (known, text))
     effects = reader.effects(known, text)
     if effects.doubted < reader.settings.doubted:
         return effects
@@ -178,7 +179,8 @@ def _as_spoken(found: re.Match[str]) -> str:
         day = date.fromisoformat(found[1])
     except ValueError:
         return found[0]
-    return f"{day:%A} {day.day} {day:%B}"
+    weekday, month = WEEKDAYS[day.weekday()], MONTHS[day.month - 1]
+    return f"{weekday.title()} {day.day} {month.title()}"
 
 
 def pronoun_forms(doc: Doc, subject: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Final, Self
 
 from hotmem.core.threads import ForegroundPriority
 from hotmem.models import Encoder, Language
+from hotmem.models.encoders import TURNS
 from hotmem.models.reader import Effects, Reader, ReaderLimits, TurnReading
 from hotmem.text.language_detection import is_english
 from hotmem.text.languages import ENGLISH
@@ -36,7 +37,7 @@ from hotmem.understanding.facts.rewriting import (
     rewrite,
 )
 from hotmem.understanding.kept_sentences import STATES, in_third_person, kept_sentences
-from hotmem.understanding.life_relations import CHANGING, IMPORTANCE, life_relation
+from hotmem.understanding.life_relations import CHANGING, IMPORTANCE, OTHER, life_relation
 from hotmem.understanding.named_subjects import confirmed_effects, full_subject, named_subjects
 from hotmem.understanding.private_statements import (
     as_secret_as,
@@ -56,8 +57,7 @@ BATCH_CHARACTERS: Final = 1_000
 
 MIN_KEPT: Final = 0.3
 """Probability of holding anything lasting below which a turn's statements are in doubt: a dream, a
-story, a joke. On batch `l` of the training data, these are 13 of 15 turns without a fact that the
-rules read one in, and 3 of 102 others."""
+story, a joke."""
 
 MIN_COMPARED: Final = 0.001
 """The same below which a turn is not compared with what is known. On batch `l`, none of the turns
@@ -85,8 +85,8 @@ class TurnReader:
         encoder: Classifies statements by their meaning.
         language: Parses texts.
         priority: Lets recalls go first between two turns.
-        reader: Finds what is worth remembering, and what changes what; without it, only the closed
-            relations are read.
+        reader: Finds what is worth remembering, and what changes what; without it, only names,
+            wishes, reminders and corrections are read.
         expected: The language that is mostly spoken.
 
     Attributes:
@@ -203,7 +203,7 @@ class TurnReader:
     def _with_sentences(
         self, understanding: Understanding, doc: Doc, turn: Turn, question: Doc | None = None
     ) -> Understanding:
-        """The understanding with what else is worth remembering, which no relation fits."""
+        """The understanding with all else that is worth remembering."""
         if self._reader is None:
             return understanding
         reading = read_long(self._reader, "" if question is None else question.text, doc.text)
@@ -263,7 +263,7 @@ class TurnReader:
                     category=other.category,
                     category_probability=other.category_probability,
                 )
-            relation = life_relation(vector)
+            relation = life_relation(vector) if self._encoder.name == TURNS else OTHER
             if one.relation == STATES.name and relation in IMPORTANCE:
                 importance, changes = IMPORTANCE[relation], relation in CHANGING
                 one = replace(one, relation=relation, importance=importance, changes=changes)
@@ -397,34 +397,6 @@ def unnamed(statement: str, speaker: str | None) -> str:
         return statement
     named = re.sub(rf"(?<!\w){re.escape(speaker)}(?!\w)", UNNAMED_SPEAKER, statement)
     return named[:1].upper() + named[1:]
-
-
-def as_memory(statement: Statement, said_at: datetime) -> StoredMemory:
-    """A statement as the memory that it will be, with its text for an id.
-
-    Args:
-        statement: The statement.
-        said_at: When it was said, UTC.
-    """
-    return StoredMemory(
-        id=statement.text,
-        text=statement.text,
-        subject=statement.subject,
-        relation=statement.relation,
-        object=statement.object,
-        kind=statement.kind,
-        category=statement.category,
-        importance=statement.importance,
-        negated=statement.negated,
-        changes=statement.changes,
-        single=statement.single,
-        said_at=said_at,
-        order_time=said_at,
-        valid_until=None,
-        confirmations=0,
-        turn_ids=(),
-        hedged=statement.hedged,
-    )
 
 
 def parsed_text(turn: Turn) -> str:

@@ -1,8 +1,10 @@
 """What is said plainly is kept, with its words, codes and dates; what states nothing is not."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 from hotmem import Memory, Turn
+from hotmem.models.encoders import OnnxEncoder
 from tests.scored import scored
 from tests.tables import tables
 
@@ -25,7 +27,21 @@ async def test_what_is_stated_is_kept(memory: Memory, said: str, words: list[str
     assert all(word.casefold() in found for word in words)
 
 
-@scored("said", CASES["nothing"], floor=0.8)
+async def test_another_encoder_tells_nothing_of_a_life(database: Path) -> None:
+    for name, relation in (("turns-1-int8", "lives-in"), ("somebodys-own", "states")):
+        encoder = OnnxEncoder.load()
+        encoder.name = name
+        async with Memory.open(database.with_name(f"{name}.db"), encoder=encoder) as memory:
+            await kept(memory, "My sister Sarah lives in Boston.")
+            (home,) = [
+                one
+                for one in await memory.memories("My sister Sarah lives in Boston.")
+                if "Boston" in one.text
+            ]
+            assert home.relation == relation
+
+
+@scored("said", CASES["nothing"], floor=0.85)
 async def test_what_states_nothing_is_not_kept(memory: Memory, said: str) -> None:
     assert await kept(memory, said) == []
 

@@ -61,3 +61,11 @@ def test_a_change_stays_what_it_is(reader: Reader, language: Language) -> None:
     found = confirmed(reader, PARROT, BERTA, said)
     assert found == reader.effects(PARROT, said.text)
     assert found.doubted >= reader.settings.doubted
+
+
+def test_dates_are_compared_as_people_say_them(reader: Reader, language: Language) -> None:
+    said = language.parse(["The ferry is not on 2026-13-45."])[0]
+    stored, spoken = "2026-11-20 (Friday)", "Friday 20 November"
+    assert confirmed(
+        reader, f"The user has a barbecue on {stored} at 10:00.", "the user", said
+    ) == confirmed(reader, f"The user has a barbecue on {spoken} at 10:00.", "the user", said)

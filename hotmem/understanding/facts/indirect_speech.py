@@ -1,8 +1,8 @@
 """Sentences in the third person: "my knee operation is on the fourth" → "The user's knee ...".
 
-For what is kept in the speaker's own words because no relation fits. The words stay as they were
-said, numbers and codes to the digit; only who speaks, who is spoken to, and the verbs that agree
-with them change. Hesitations, stutter and what the speaker repaired are left out.
+The words stay as they were said, numbers and codes to the digit; only who speaks, who is spoken to,
+and the verbs that agree with them change. Hesitations, stutter and what the speaker repaired are
+left out.
 """
 
 from collections.abc import Iterator, Sequence
