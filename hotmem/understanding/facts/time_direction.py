@@ -83,9 +83,13 @@ _JOINING: Final = frozenset({"CCONJ", "SCONJ", "PUNCT", "INTJ"})
 
 _NAMING: Final = frozenset({"call", "name"})
 
+_RELATIVE: Final = frozenset({"yesterday", "today", "tomorrow", "tonight"})
+"""Days that a capital in the middle of a sentence makes a title: "my favourite song is Yesterday".
+"""
 
-def is_month_as_name(doc: Doc, mention: TimeMention) -> bool:
-    """Whether a time is only the word for a month, in the place of a name.
+
+def is_name_alone(doc: Doc, mention: TimeMention) -> bool:
+    """Whether a time is only the word for a month or a day, in the place of a name.
 
     Args:
         doc: The parsed text.
@@ -93,7 +97,11 @@ def is_month_as_name(doc: Doc, mention: TimeMention) -> bool:
     """
     month = next((token for token in doc if token.idx == mention.start), None)
     words = doc.text[mention.start : mention.stop].strip(" .,;:!?")
-    if month is None or month.lower_ not in MONTHS or words != month.text:
+    if month is None or words != month.text:
+        return False
+    if month.lower_ in _RELATIVE:
+        return month.text[0].isupper() and not month.is_sent_start
+    if month.lower_ not in MONTHS:
         return False
     before = doc[month.i - 1] if month.i else None
     after = doc[month.i + 1] if month.i + 1 < len(doc) else None
@@ -258,7 +266,7 @@ def _stated(doc: Doc, found: Sequence[TimeMention], said_at: datetime) -> Iterat
 
 def _is_time(doc: Doc, mention: TimeMention) -> bool:
     return not (
-        is_duration(doc, mention) or is_month_as_name(doc, mention) or _is_birth(doc, mention)
+        is_duration(doc, mention) or is_name_alone(doc, mention) or _is_birth(doc, mention)
     )
 
 
