@@ -83,6 +83,8 @@ _JOINING: Final = frozenset({"CCONJ", "SCONJ", "PUNCT", "INTJ"})
 
 _NAMING: Final = frozenset({"call", "name"})
 
+_MONTH_WORDS: Final = frozenset((*MONTHS, *(month[:3] for month in MONTHS)))
+
 _RELATIVE: Final = frozenset({"yesterday", "today", "tomorrow", "tonight"})
 """Days that a capital in the middle of a sentence makes a title: "my favourite song is Yesterday".
 """
@@ -97,11 +99,11 @@ def is_name_alone(doc: Doc, mention: TimeMention) -> bool:
     """
     month = next((token for token in doc if token.idx == mention.start), None)
     words = doc.text[mention.start : mention.stop].strip(" .,;:!?")
-    if month is None or words != month.text:
+    if month is None or words != month.text.rstrip("."):
         return False
     if month.lower_ in _RELATIVE:
         return month.text[0].isupper() and not month.is_sent_start
-    if month.lower_ not in MONTHS:
+    if words.lower() not in _MONTH_WORDS:
         return False
     before = doc[month.i - 1] if month.i else None
     after = doc[month.i + 1] if month.i + 1 < len(doc) else None
