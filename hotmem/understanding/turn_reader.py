@@ -22,6 +22,7 @@ from hotmem.understanding.facts.classification import classify_statements
 from hotmem.understanding.facts.corrections import (
     lacks_case,
     read_corrections,
+    remove_repairs,
     remove_stutter,
     sentence_starts,
     truecase,
@@ -140,13 +141,15 @@ class TurnReader:
                 doc = self._parse_one(rewritten.text)
                 known = (*known, *(one.name for one in misheard))
             doc = doc if cased else self._truecased(doc, known)
-            stuttered = remove_stutter(doc) if turn.role == Role.USER else None
-            doc = doc if stuttered is None else self._parse_one(stuttered.text)
+            changed = [] if rewritten is None else [rewritten]
+            for remove in (remove_stutter, remove_repairs) if turn.role == Role.USER else ():
+                fluent = remove(doc)
+                if fluent is not None:
+                    doc = self._parse_one(fluent.text)
+                    changed.append(fluent)
             understanding = self._read_in_context(turn, doc, context)
-            if stuttered is not None:
-                understanding = stuttered.restore_offsets(understanding)
-            if rewritten is not None:
-                understanding = rewritten.restore_offsets(understanding)
+            for one in reversed(changed):
+                understanding = one.restore_offsets(understanding)
             understanding = _with_offsets_in_turn(understanding, turn)
             if is_denied_at_once(turn.text):
                 doubted = tuple(map(in_doubt, understanding.statements))

@@ -17,7 +17,6 @@ from hotmem.types.understanding import Doc
 from hotmem.understanding.facts.assertion import joke_spans, retracts_previous_turn
 from hotmem.understanding.facts.corrections import (
     read_corrections,
-    remove_repairs,
     retracted_spans,
 )
 from hotmem.understanding.facts.events import (
@@ -66,8 +65,6 @@ def extract_facts(
     """
     if role is not Role.USER:
         return extract_from_parse(doc, speaker, role, said_at)
-    repaired = remove_repairs(doc)
-    doc = doc if repaired is None else parse(repaired.text)
     corrections: tuple[Correction, ...] = ()
     contrasted = without_contrasts(doc)
     if contrasted is not None:
@@ -81,7 +78,7 @@ def extract_facts(
     if contrasted is not None:
         understanding = contrasted.restore_offsets(understanding)
         understanding = replace(understanding, corrections=corrections or understanding.corrections)
-    return understanding if repaired is None else repaired.restore_offsets(understanding)
+    return understanding
 
 
 def extract_from_parse(

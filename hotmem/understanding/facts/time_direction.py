@@ -267,9 +267,7 @@ def _stated(doc: Doc, found: Sequence[TimeMention], said_at: datetime) -> Iterat
 
 
 def _is_time(doc: Doc, mention: TimeMention) -> bool:
-    return not (
-        is_duration(doc, mention) or is_name_alone(doc, mention) or _is_birth(doc, mention)
-    )
+    return not (is_duration(doc, mention) or is_name_alone(doc, mention) or _is_birth(doc, mention))
 
 
 def _is_birth(doc: Doc, mention: TimeMention) -> bool:
