@@ -234,7 +234,7 @@ async def find_revision(
     known = [one for one in found if not is_as_corrected(one, understanding.corrections)]
     effects = await asyncio.to_thread(context.reader.compare, known, text, speaker)
     states, lasting = understanding.statements, understanding.lasting
-    return revise(known, effects, context.reader.limits, states, lasting)
+    return revise(known, effects, context.reader.limits, states, text, speaker, lasting)
 
 
 async def _candidates(

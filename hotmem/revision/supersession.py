@@ -16,6 +16,7 @@ from typing import Final
 
 from hotmem.models.reader import Effects, ReaderLimits
 from hotmem.revision.same_subject import is_any_of_several, is_identified, is_named
+from hotmem.text.stemming import STOP_STEMS, stems
 from hotmem.text.validation import normalize_value
 from hotmem.types import (
     Correction,
@@ -379,6 +380,8 @@ def revise(
     effects: Sequence[Effects],
     limits: ReaderLimits,
     statements: Sequence[Statement],
+    text: str,
+    speaker: str | None,
     lasting: float = 1.0,
 ) -> Revision:
     """Decide what ends and what is possibly outdated.
@@ -391,7 +394,9 @@ def revise(
         effects: What the turn probably does to each.
         limits: The probabilities from which it is done.
         statements: What the turn states. What is known of a life, such as an allergy or a home,
-            ends only by a statement of that kind.
+            ends only by a statement of that kind, or by a denial in its own words.
+        text: The turn.
+        speaker: The name that stands for the user in memories.
         lasting: Probability that the turn holds something lasting. One that does not, by its
             limit, has to say more clearly what it changes.
     """
@@ -402,6 +407,10 @@ def revise(
         memory.id
         for memory, effect in pairs
         if (effect.outdated >= limits.outdated and _may_end(memory, stated))
+        or (
+            effect.outdated >= limits.doubted
+            and _no_longer_holds(unnamed(memory.text, speaker), text)
+        )
         or _is_certain_now(memory, statements)
     ]
     doubts = [
@@ -419,6 +428,32 @@ def _may_end(memory: StoredMemory, stated: Collection[str]) -> bool:
     return memory.relation not in LIFE_RELATIONS or memory.relation in stated
 
 
+_NO_LONGER: Final = re.compile(
+    r"(?:\bnot|n['’]?t)\b(?P<denied>[^.,;?!]*?)\bany ?more\b|\bno longer\b", re.IGNORECASE
+)
+"""What says of the words beside it that they held and do not hold now."""
+
+_CLAUSES: Final = re.compile(r"[.,;!]")
+_USER: Final = stems("the user user's")
+
+
+def _no_longer_holds(known: str, text: str) -> bool:
+    """Whether a clause of a turn says in a statement's own words that it no longer holds."""
+    return not text.rstrip().endswith("?") and any(
+        _content(_NO_LONGER.sub(_denied, clause)) == _content(known)
+        for clause in _CLAUSES.split(text)
+        if _NO_LONGER.search(clause)
+    )
+
+
+def _denied(found: re.Match[str]) -> str:
+    return found["denied"] or ""
+
+
+def _content(text: str) -> frozenset[str]:
+    return stems(text) - STOP_STEMS - _USER
+
+
 def _is_certain_now(memory: StoredMemory, statements: Sequence[Statement]) -> bool:
     """Whether what was said with doubt is said in the same words without it: "I think"."""
     return memory.hedged and any(
@@ -429,9 +464,7 @@ def _is_certain_now(memory: StoredMemory, statements: Sequence[Statement]) -> bo
 
 
 def _doubt(memory: StoredMemory, effect: Effects) -> float:
-    """How probably a memory does not hold. Of names, which several of a kind have, names decide."""
-    if memory.relation == IS_CALLED.name:
-        return 0.0
+    """How probably a memory does not hold. What is permanent can only have been wrong."""
     return effect.corrects if memory.relation in PERMANENT else effect.doubted
 
 
@@ -455,10 +488,12 @@ def said_later(
         What ends a statement or makes it possibly outdated, by its text: the earliest that does.
     """
     known = [as_memory(one, said_at) for one in statements]
-    compared = {one.id: reader.compare(known, unnamed(one.text, speaker), speaker) for one in later}
+    by_text = {one.id: unnamed(one.text, speaker) for one in later}
+    compared = {one.id: reader.compare(known, by_text[one.id], speaker) for one in later}
     stated = {one.id: [as_statement(one)] for one in later}
     revisions = {
-        by: revise(known, effects, reader.limits, stated[by]) for by, effects in compared.items()
+        by: revise(known, effects, reader.limits, stated[by], by_text[by], speaker)
+        for by, effects in compared.items()
     }
     doubts = {
         text: Supersession(doubted_by=by) for by, one in revisions.items() for text in one.doubts
