@@ -5,10 +5,11 @@ Measures which facts hold after a scripted conversation, and which do not.
 `corrections.tsv` has one case a line: whether the rules were written with it in view, its kind, the
 turns, the values that must hold afterwards, and those that must not. "|" separates turns, "||"
 days, ";" values. A value matches every fact that contains its words; in the last column only facts
-that negate nothing.
+that deny nothing and are not marked as possibly outdated.
 """
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
@@ -41,6 +42,8 @@ class Kind(StrEnum):
     HYPOTHETICAL = "hypothetical"
 
 
+_DENIAL: Final = re.compile(r"\b(?:not|no longer)\b")
+
 ENDS_NOTHING: Final = frozenset({Kind.RESTATEMENT, Kind.ADDITION})
 """Kinds in which every fact stays true."""
 
@@ -54,7 +57,8 @@ class Case:
         kind: Its kind.
         days: The turns of each day.
         known: Values that must hold afterwards.
-        gone: Values that no current fact may have; after an update past facts must have them.
+        gone: Values that no current fact may have, but for one that is possibly outdated; after an
+            update such facts, or past ones, must have them.
     """
 
     seen: bool
@@ -133,11 +137,16 @@ async def run(memory: Memory, all_cases: Sequence[Case]) -> list[Outcome]:
 def outcome(case: Case, current: Sequence[StoredMemory], past: Sequence[StoredMemory]) -> Outcome:
     """Compare the current and past memories of a case with its expectations."""
     missing = [value for value in case.known if not holds(value, current)]
+    doubted = [memory for memory in current if memory.doubted_at is not None]
     if case.kind is Kind.UPDATE:
-        missing += [value for value in case.gone if not holds(value, past)]
-    affirmed = [memory for memory in current if not memory.negated]
+        missing += [value for value in case.gone if not holds(value, (*past, *doubted))]
+    affirmed = [memory for memory in current if memory not in doubted and not _denies(memory)]
     wrong = tuple(value for value in case.gone if holds(value, affirmed))
     return Outcome(case, tuple(missing), wrong, len(past))
+
+
+def _denies(memory: StoredMemory) -> bool:
+    return memory.negated or _DENIAL.search(memory.text) is not None
 
 
 def corrections(
