@@ -44,9 +44,8 @@ _SAME: Final = str.maketrans(
     {
         **dict.fromkeys(_APOSTROPHES, "'"),
         **dict.fromkeys(_HYPHENS, " "),
-        "‧": "・",
-        "·": "・",
-        "･": "・",
+        **dict.fromkeys("‧·･", "・"),
+        "\u0345": "",  # an iota subscript, which is a letter of its own without case
     }
 )
 """Applied before NFKC, which would split some of these into a space and a combining mark."""
@@ -124,7 +123,8 @@ def normalize_name(text: str) -> str:
     """Normalize a text so that different spellings of the same words are equal."""
     if text.isascii():
         return " ".join(text.lower().replace("-", " ").replace("`", "'").split())
-    text = unicodedata.normalize("NFKC", text.translate(_SAME)).translate(_SAME)
+    text = unicodedata.normalize("NFD", text).translate(_SAME)
+    text = unicodedata.normalize("NFKC", text).translate(_SAME)
     text = _MIXED.sub(lambda word: word[0].translate(_LOOK_ALIKE), text)
     text = "".join(character for character in text if not _is_invisible(character))
     text = unicodedata.normalize("NFKD", text.casefold())

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hotmem import InvalidInput, Memory
@@ -36,6 +36,8 @@ def test_a_matching_spelling_is_suppressed_too(case: dict[str, Any]) -> None:
     assert not held.found("ana", case["text"])
 
 
+@example("A\u0345")
+@example("a\u1fb3")
 @given(st.text())
 def test_normalisation_is_idempotent(text: str) -> None:
     assert normalize_name(normalize_name(text)) == normalize_name(text)
