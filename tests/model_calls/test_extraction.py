@@ -179,8 +179,9 @@ async def test_facts_are_forgotten_with_their_turn_and_superseded_like_others(
         first = said(NOTICED, session="s", minutes=10, name="kitchen")
         second = said(f"Well, {employer}.", session="s", minutes=11)
         await talk(memory, first, second)
-        current = await texts(memory)
-        assert "Ana works at Bosch." in current and "Ana works at Siemens." not in current
+        known = {one.text: one for one in await memory.memories("ana")}
+        assert any("Bosch" in text for text in known)
+        assert known["Ana works at Siemens."].doubted_at is not None
         await memory.forget(user_id="ana", turn_ids=["kitchen"])
         assert not any("kitchen" in text for text in await texts(memory))
 
