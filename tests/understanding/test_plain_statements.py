@@ -41,6 +41,27 @@ async def test_another_encoder_tells_nothing_of_a_life(database: Path) -> None:
             assert home.relation == relation
 
 
+@scored(("said", "right", "wrong"), CASES["repairs"], floor=0.9)
+async def test_what_the_speaker_put_right_is_kept(
+    memory: Memory, said: str, right: str, wrong: str
+) -> None:
+    found = " ".join(await kept(memory, said))
+    assert right in found and wrong not in found
+
+
+@scored(("known", "said", "over"), CASES["denied"], floor=1.0)
+async def test_what_is_denied_in_its_own_words_ends(
+    memory: Memory, known: str, said: str, over: bool
+) -> None:
+    for at, text in ((WEDNESDAY, known), (MONDAY, said)):
+        await memory.remember(Turn(f"{known} {said}", f"{at}", "user", text, at, "Ana"))
+        await memory.settle()
+    (first, *_) = sorted(
+        await memory.memories(f"{known} {said}", past=True), key=lambda one: one.said_at
+    )
+    assert (first.valid_until is not None) is over
+
+
 @scored("said", CASES["nothing"], floor=0.85)
 async def test_what_states_nothing_is_not_kept(memory: Memory, said: str) -> None:
     assert await kept(memory, said) == []
