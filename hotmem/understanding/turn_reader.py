@@ -239,13 +239,12 @@ class TurnReader:
     def _joined(
         self, understanding: Understanding, doc: Doc, kept: Sequence[Plan]
     ) -> Understanding:
-        """The understanding with more statements, in the order of their words."""
+        """The understanding with more statements, each once, in the order of their words."""
         found = self._classified(doc, [one.statement for one in kept])
         times = {time.start: time for one in kept for time in one.times}
         times |= {time.start: time for time in understanding.event_times}
-        statements = sorted(
-            (*understanding.statements, *found), key=lambda one: (one.start, one.stop)
-        )
+        every = {one.text: one for one in (*found, *understanding.statements)}
+        statements = sorted(every.values(), key=lambda one: (one.start, one.stop))
         return replace(
             understanding,
             statements=tuple(statements),

@@ -41,6 +41,11 @@ async def test_another_encoder_tells_nothing_of_a_life(database: Path) -> None:
             assert home.relation == relation
 
 
+async def test_what_a_turn_repeats_is_kept_once(memory: Memory) -> None:
+    found = await kept(memory, "My dog is called Rex and I work as a nurse so anyway " * 9)
+    assert len(found) == len(set(found))
+
+
 @scored(("said", "right", "wrong"), CASES["repairs"], floor=0.9)
 async def test_what_the_speaker_put_right_is_kept(
     memory: Memory, said: str, right: str, wrong: str
